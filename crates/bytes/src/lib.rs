@@ -1,0 +1,11 @@
+//! The arithmetic of our formats: little-endian [`field`]s, [`vlq`] numbers, [`murmur3`] hashes.
+//!
+//! Pure functions over slices. Nothing here does I/O, allocates, or is `unsafe`; every function takes time linear in the
+//! bytes it is given and reads nothing past them.
+#![forbid(unsafe_code)]
+
+pub mod field;
+pub mod murmur3;
+pub mod vlq;
+
+pub use field::Field;

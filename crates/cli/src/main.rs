@@ -1,0 +1,2 @@
+//! The `hammerspace` command.
+fn main() {}
