@@ -57,10 +57,10 @@ fn readers_see_whole_versions_while_writers_are_killed() {
         let watcher = scope.spawn(|| {
             let (reader, mut versions, mut last) = (quick().open(path).unwrap(), 0, None);
             while !done.load(Ordering::Relaxed) {
-                let seen = whole(&reader).unwrap();
-                assert!(last.is_none() || seen.is_some(), "once there was a version, the space is never empty");
-                versions += usize::from(seen != last);
-                last = seen;
+                let now = whole(&reader).unwrap();
+                assert!(last.is_none() || now.is_some(), "once there was a version, the space is never empty");
+                versions += usize::from(now != last);
+                last = now;
             }
             versions
         });
