@@ -1,9 +1,12 @@
-//! Our readers beside GNU gettext itself: `msgfmt` compiles what we read, `msgunfmt` prints it back.
+//! Our readers on what others wrote. For `.po` and `.mo` that is GNU gettext itself: `msgfmt` compiles what we read,
+//! `msgunfmt` prints it back.
 //!
-//! The tools are those of the Debian package `gettext`. Without them these tests fail; there is nothing to compare with.
+//! The tools are those of the Debian package `gettext`. Without them these tests fail: there is nothing to compare
+//! with.
 
 mod catalogue;
 mod gettext;
+mod translations;
 
 use catalogue::Rng;
 use gettext::{Endianness, msgfmt, msgunfmt};
