@@ -59,10 +59,12 @@ impl Stamp {
 /// What the directory of a version says of itself. The caller holds the space's exclusive lock.
 pub(crate) fn state(version: &Dir) -> Result<State> {
     let Some(file) = version.open_file(STAMP)? else { return Ok(State::Unstamped) };
-    if !file.try_lock()? {
-        return Ok(State::Writing);
+    // The number first: a process that was forked while the version was being written may hold a copy of the lock for as
+    // long as it lives.
+    if let Some(number) = read(&file)? {
+        return Ok(State::Published(number));
     }
-    Ok(read(&file)?.map_or(State::Abandoned, State::Published))
+    Ok(if file.try_lock()? { State::Abandoned } else { State::Writing })
 }
 
 /// The number of a version; `None` where it has none: a version of the original gem, or one not published yet.
