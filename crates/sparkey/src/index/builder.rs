@@ -19,7 +19,7 @@ use crate::{Compression, Entry};
 use hammerspace_error::{Doing, Result};
 
 /// How to make an index.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexOptions {
     /// Bytes of a hash. By default 4, and 8 from 2^23 slots on.
     pub hash_size: Option<HashSize>,
@@ -32,13 +32,16 @@ pub struct IndexOptions {
 /// Takes time linear in the log, and memory for the index alone: 8 to 16 bytes for each of `1.3 * num_puts` slots.
 pub fn build_index<B: AsRef<[u8]>>(log: &Log<B>, options: &IndexOptions) -> Result<Vec<u8>> {
     let puts = trusted_puts(log)?;
-    build(log, log.header().data_end, puts, capacity_for(puts), options)
+    build(log, log.header().data_end, puts, capacity_for(puts, FRESH), options)
 }
 
-/// Slots for so many puts: 1.3 times as many, and an odd number, as Spotify's writers do.
-pub(crate) fn capacity_for(puts: u64) -> u64 {
-    (puts.saturating_add(puts / 10 * 3 + puts % 10 * 3 / 10)) | 1
+/// Slots for so many puts: an odd number, as Spotify's writers have it.
+pub(crate) fn capacity_for(puts: u64, slots_per_ten_puts: u64) -> u64 {
+    (puts / 10).saturating_mul(slots_per_ten_puts).saturating_add(puts % 10 * slots_per_ten_puts / 10) | 1
 }
+
+/// What Spotify's writers give ten puts in a fresh index.
+pub(crate) const FRESH: u64 = 13;
 
 /// The header's `num_puts`, if the log's bytes justify a table of that size; else the puts counted.
 pub(crate) fn trusted_puts<B: AsRef<[u8]>>(log: &Log<B>) -> Result<u64> {
@@ -132,7 +135,7 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
         let address = self.shape.pack(entry.address).ok_or_else(|| self.address_too_wide(entry))?;
         match self.find(hash, &entry.key, lookup)? {
             Some((at, dead)) => {
-                self.garbage_size += dead;
+                self.bury(dead);
                 self.set(at, Slot { hash, address });
                 Ok(())
             }
@@ -141,13 +144,18 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
     }
 
     fn delete(&mut self, entry: &Entry<'_>, lookup: &mut Lookup<'a>) -> Result<()> {
-        self.garbage_size += entry.encoded_len();
+        self.bury(entry.encoded_len());
         let hash = self.shape.hash_size.hash(&entry.key, self.seed);
         if let Some((at, dead)) = self.find(hash, &entry.key, lookup)? {
-            self.garbage_size += dead;
+            self.bury(dead);
             self.remove(at)?;
         }
         Ok(())
+    }
+
+    /// Saturating, as an old index may say what it likes.
+    fn bury(&mut self, dead: u64) {
+        self.garbage_size = self.garbage_size.saturating_add(dead);
     }
 
     /// The slot of `key`, and the encoded bytes of the put it points to.

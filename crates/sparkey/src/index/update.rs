@@ -1,12 +1,15 @@
 //! Bringing an index up to date with a log that has grown.
 
 use super::Index;
-use super::builder::{Builder, IndexOptions, build, shape_for, trusted_puts};
+use super::builder::{Builder, IndexOptions, build, capacity_for, shape_for, trusted_puts};
 use super::header::IndexHeader;
 use crate::fault;
 use crate::log::Log;
 use crate::log::entry::Address;
 use hammerspace_error::Result;
+
+/// Slots per ten puts for a log that is known to grow: it may by a quarter before its table has to be made anew.
+const ROOMY: u64 = 16;
 
 /// Makes the index of `log` from `old`, an index of the same log when it was shorter: the bytes of an `.spi` file.
 ///
@@ -28,7 +31,7 @@ where
     if !fits(log, old, new_puts, seed, options) {
         let hash_size = options.hash_size.or(Some(old.header().hash_size));
         let options = IndexOptions { hash_size, seed: Some(seed) };
-        return build(log, log.header().data_end, puts, roomy_capacity_for(puts), &options);
+        return build(log, log.header().data_end, puts, capacity_for(puts, ROOMY), &options);
     }
     let mut builder = Builder {
         log,
@@ -41,11 +44,6 @@ where
     };
     builder.replay(Address { offset: old.header().data_end, index: 0 }, new_puts)?;
     builder.finish()
-}
-
-/// Slots for a log that is going to grow: it may by a third before it has to move again.
-fn roomy_capacity_for(puts: u64) -> u64 {
-    puts.saturating_add(puts / 3 * 2) | 1
 }
 
 /// Whether the old table can take the new entries as it is.

@@ -1,4 +1,7 @@
 //! The crate from outside: against files of Spotify's writers, against a twin, against damage.
 
 mod golden;
+mod hostile;
 mod model;
+mod pages;
+mod reference;
