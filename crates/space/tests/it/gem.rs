@@ -10,7 +10,7 @@ use hammerspace_sparkey::{IndexOptions, Log, LogOptions, LogWriter, build_index}
 use crate::support::{names, publish, quick, seen, version_dirs};
 
 /// A directory as the gem leaves it: no page in the lock file, no stamp, nothing synced.
-pub fn publish_like_the_gem(path: &Path, pairs: &[(&str, &str)]) -> String {
+pub(crate) fn publish_like_the_gem(path: &Path, pairs: &[(&str, &str)]) -> String {
     let uid = format!("{}_{}", std::process::id(), uuid::Uuid::new_v4());
     write_like_the_gem(&path.join(&uid), pairs);
     if !path.join("hammerspace.lock").exists() {
