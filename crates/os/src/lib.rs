@@ -1,1 +1,28 @@
-//! Placeholder
+//! The operating system, made safe: everyone above this crate sees slices, numbers and errors.
+//!
+//! - [`Dir`] and [`File`]: every change to the file system that Hammerspace makes goes through these two, and therefore
+//!   through [`trace`], where a test records it, cuts the power in front of it, or makes it fail.
+//! - [`Map`]: a file as a slice. [`Word`]: one 64-bit number in a file, shared between processes.
+//! - [`clock`], [`process`], [`prefetch`]: small things that need a system call or an instruction.
+//!
+//! What always holds:
+//! 1. Descriptors are close-on-exec.
+//! 2. Nothing is unlocked by hand: a lock goes with its descriptor, so a forked child that drops its copy of a
+//!    [`File`] releases nothing that its parent holds.
+//! 3. Paths appear in messages only. Names are resolved against an open directory, so a directory that is renamed or
+//!    replaced meanwhile cannot mix two versions of its files.
+
+pub mod clock;
+mod dir;
+mod file;
+mod map;
+mod prefetch;
+pub mod process;
+pub mod trace;
+mod word;
+
+pub use dir::{Dir, Entry, EntryKind};
+pub use file::{File, Lock};
+pub use map::Map;
+pub use prefetch::prefetch;
+pub use word::Word;

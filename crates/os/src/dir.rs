@@ -1,0 +1,293 @@
+//! An open directory, and names in it.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use hammerspace_error::{Doing, Result};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, readlinkat, renameat, statat, symlinkat, unlinkat};
+use rustix::io::Errno;
+
+use crate::File;
+use crate::trace::{Op, about_to};
+
+/// An open directory. Names are single components, resolved against it however the path to it changes.
+#[derive(Debug)]
+pub struct Dir {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+/// One name in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The name alone.
+    pub name: String,
+    /// What it names.
+    pub kind: EntryKind,
+}
+
+/// What a name stands for, links not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Dir,
+    /// A symbolic link.
+    Symlink,
+    /// Anything else.
+    Other,
+}
+
+const DIR_FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// `rwxrwxrwx` and `rw-r--r--`, less the process's umask: what the original gem and libsparkey give their files.
+const DIR_MODE: Mode = Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO);
+const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::ROTH);
+
+impl Dir {
+    /// Opens a directory.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let fd = openat(rustix::fs::CWD, path, DIR_FLAGS, Mode::empty())
+            .map_err(io::Error::from)
+            .doing("open the directory")
+            .map_err(|error| error.file(path))?;
+        Ok(Self { fd, path: path.to_path_buf() })
+    }
+
+    /// Makes a directory and those above it, as far as they are missing, and opens it.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        std::fs::create_dir_all(path).doing("make the directory").map_err(|error| error.file(path))?;
+        Self::open(path)
+    }
+
+    /// The path it was opened by.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens a directory in this one; a link to one is followed. `None` where the name is not there.
+    pub fn open_dir(&self, name: &str) -> Result<Option<Self>> {
+        self.open_dir_with(name, DIR_FLAGS)
+    }
+
+    fn open_dir_with(&self, name: &str, flags: OFlags) -> Result<Option<Self>> {
+        let fd = self.maybe("open the directory", name, || openat(&self.fd, name, flags, Mode::empty()))?;
+        Ok(fd.map(|fd| Self { fd, path: self.path.join(name) }))
+    }
+
+    /// Opens a file for reading. `None` where the name is not there.
+    pub fn open_file(&self, name: &str) -> Result<Option<File>> {
+        self.open_with(name, OFlags::RDONLY)
+    }
+
+    /// Opens a file for reading and writing. `None` where the name is not there.
+    pub fn open_file_to_write(&self, name: &str) -> Result<Option<File>> {
+        self.open_with(name, OFlags::RDWR)
+    }
+
+    fn open_with(&self, name: &str, flags: OFlags) -> Result<Option<File>> {
+        let fd = self
+            .maybe("open", name, || openat(&self.fd, name, flags | OFlags::CLOEXEC | OFlags::NOCTTY, Mode::empty()))?;
+        Ok(fd.map(|fd| File::new(fd, self.path.join(name))))
+    }
+
+    /// Makes a new file and opens it for reading and writing; a file of that name must not be there.
+    pub fn create_file(&self, name: &str) -> Result<File> {
+        self.create_with(name, OFlags::EXCL, FILE_MODE)
+    }
+
+    /// Opens a file for reading and writing, and makes it first, writable for everybody the umask allows, where it is
+    /// missing. For the lock file, which processes of several users share.
+    pub fn open_or_create_shared(&self, name: &str) -> Result<File> {
+        self.create_with(name, OFlags::empty(), FILE_MODE | Mode::WGRP | Mode::WOTH)
+    }
+
+    fn create_with(&self, name: &str, flags: OFlags, mode: Mode) -> Result<File> {
+        let path = self.path.join(name);
+        let flags = flags | OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let fd = self.named("create", name, || {
+            about_to(|| Op::Create(path.clone()))?;
+            Ok(openat(&self.fd, name, flags, mode)?)
+        })?;
+        Ok(File::new(fd, path))
+    }
+
+    /// Makes a directory and opens it.
+    pub fn create_dir(&self, name: &str) -> Result<Self> {
+        self.named("make the directory", name, || {
+            about_to(|| Op::MakeDir(self.path.join(name)))?;
+            Ok(mkdirat(&self.fd, name, DIR_MODE)?)
+        })?;
+        let fd = self.named("open the directory", name, || Ok(openat(&self.fd, name, DIR_FLAGS, Mode::empty())?))?;
+        Ok(Self { fd, path: self.path.join(name) })
+    }
+
+    /// Makes a symbolic link to `target`.
+    pub fn symlink(&self, target: &str, name: &str) -> Result<()> {
+        self.named("make the link", name, || {
+            about_to(|| Op::Symlink(target.into(), self.path.join(name)))?;
+            Ok(symlinkat(target, &self.fd, name)?)
+        })
+    }
+
+    /// Where a symbolic link points. `None` where the name is not there.
+    pub fn read_link(&self, name: &str) -> Result<Option<OsString>> {
+        let target = self.maybe("read the link", name, || readlinkat(&self.fd, name, Vec::new()))?;
+        Ok(target.map(|target| OsString::from_vec(target.into_bytes())))
+    }
+
+    /// Gives `from` the name `to`, atomically replacing a file or link of that name.
+    pub fn rename(&self, from: &str, to: &str) -> Result<()> {
+        self.named("rename", from, || {
+            about_to(|| Op::Rename(self.path.join(from), self.path.join(to)))?;
+            Ok(renameat(&self.fd, from, &self.fd, to)?)
+        })
+    }
+
+    /// Removes a file or a link. Says whether it was there.
+    pub fn unlink(&self, name: &str) -> Result<bool> {
+        let done = self.maybe("remove", name, || {
+            about_to(|| Op::Unlink(self.path.join(name))).map_err(|error| errno(&error))?;
+            unlinkat(&self.fd, name, AtFlags::empty())
+        })?;
+        Ok(done.is_some())
+    }
+
+    /// Removes a directory and all that is in it, links not followed. What is already gone is no error.
+    pub fn remove_dir(&self, name: &str) -> Result<()> {
+        let Some(dir) = self.open_dir_with(name, DIR_FLAGS | OFlags::NOFOLLOW)? else { return Ok(()) };
+        for entry in dir.entries()? {
+            match entry.kind {
+                EntryKind::Dir => dir.remove_dir(&entry.name)?,
+                _ => drop(dir.unlink(&entry.name)?),
+            }
+        }
+        self.maybe("remove the directory", name, || {
+            about_to(|| Op::RemoveDir(self.path.join(name))).map_err(|error| errno(&error))?;
+            unlinkat(&self.fd, name, AtFlags::REMOVEDIR)
+        })?;
+        Ok(())
+    }
+
+    /// Makes the names in this directory durable.
+    pub fn sync(&self) -> Result<()> {
+        about_to(|| Op::SyncDir(self.path.clone()))
+            .and_then(|()| Ok(rustix::fs::fsync(&self.fd)?))
+            .doing("sync the directory")
+            .map_err(|error| error.file(&self.path))
+    }
+
+    /// All names but `.` and `..`, in no order. Names that are not UTF-8 are not ours and are left out.
+    pub fn entries(&self) -> Result<Vec<Entry>> {
+        let read = || -> io::Result<Vec<Entry>> {
+            let mut entries = Vec::new();
+            for entry in rustix::fs::Dir::read_from(&self.fd)? {
+                let entry = entry?;
+                let Ok(name) = entry.file_name().to_str() else { continue };
+                if name != "." && name != ".." {
+                    entries.push(Entry { name: name.to_owned(), kind: self.kind_of(name, entry.file_type()) });
+                }
+            }
+            Ok(entries)
+        };
+        read().doing("list the directory").map_err(|error| error.file(&self.path))
+    }
+
+    /// Some file systems do not say in the listing what a name stands for.
+    fn kind_of(&self, name: &str, listed: FileType) -> EntryKind {
+        let kind = match listed {
+            FileType::Unknown => statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)
+                .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
+            known => known,
+        };
+        match kind {
+            FileType::RegularFile => EntryKind::File,
+            FileType::Directory => EntryKind::Dir,
+            FileType::Symlink => EntryKind::Symlink,
+            _ => EntryKind::Other,
+        }
+    }
+
+    /// When the names in it last changed.
+    pub fn modified(&self) -> Result<SystemTime> {
+        let stat = rustix::fs::fstat(&self.fd)
+            .map_err(io::Error::from)
+            .doing("look at the directory")
+            .map_err(|error| error.file(&self.path))?;
+        Ok(SystemTime::UNIX_EPOCH + Duration::from_secs(u64::try_from(stat.st_mtime).unwrap_or(0)))
+    }
+
+    /// A name that is missing is an answer here, not an error. So is a link where a directory is expected and none is.
+    fn maybe<T>(&self, what: &str, name: &str, work: impl FnOnce() -> rustix::io::Result<T>) -> Result<Option<T>> {
+        match work() {
+            Ok(value) => Ok(Some(value)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => self.named(what, name, || Err(errno.into())),
+        }
+    }
+
+    fn named<T>(&self, what: &str, name: &str, work: impl FnOnce() -> io::Result<T>) -> Result<T> {
+        work().doing(what).map_err(|error| error.file(self.path.join(OsStr::from_bytes(name.as_bytes()))))
+    }
+}
+
+fn errno(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hammerspace_error::Kind;
+
+    #[test]
+    fn a_directory_goes_with_all_that_is_in_it_and_nothing_that_links_lead_to() {
+        let scratch = tempfile::tempdir().unwrap();
+        let outer = Dir::open(scratch.path()).unwrap();
+        outer.create_dir("kept").unwrap().create_file("precious").unwrap();
+        let doomed = outer.create_dir("doomed").unwrap();
+        doomed.create_dir("inner").unwrap().create_file("file").unwrap();
+        doomed.symlink("../kept", "link").unwrap();
+        outer.symlink("kept", "alias").unwrap();
+
+        outer.remove_dir("doomed").unwrap();
+        outer.remove_dir("doomed").unwrap();
+        assert!(outer.remove_dir("alias").is_err(), "a link is not a directory");
+        assert!(outer.open_dir("kept").unwrap().unwrap().open_file("precious").unwrap().is_some());
+    }
+
+    #[test]
+    fn what_is_missing_is_none_and_what_is_denied_says_where() {
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = Dir::open(scratch.path()).unwrap();
+        assert!(dir.open_file("nothing").unwrap().is_none());
+        assert!(dir.open_dir("nothing").unwrap().is_none());
+        assert!(dir.read_link("nothing").unwrap().is_none());
+        assert!(!dir.unlink("nothing").unwrap());
+
+        dir.create_file("twice").unwrap();
+        let error = dir.create_file("twice").unwrap_err();
+        assert_eq!(error.path(), Some(scratch.path().join("twice").as_path()));
+        assert_eq!(Dir::open(scratch.path().join("nothing")).unwrap_err().kind(), Kind::Missing);
+    }
+
+    #[cfg(feature = "trace")]
+    #[test]
+    fn a_watcher_sees_each_change_first_and_can_refuse_it() {
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = Dir::open(scratch.path()).unwrap();
+        let full = |op: &Op| match op {
+            Op::Symlink(..) => Err(Errno::NOSPC.into()),
+            _ => Ok(()),
+        };
+        let outcome = crate::trace::watch(full, || dir.create_file("file").and_then(|_| dir.symlink("file", "link")));
+        assert_eq!(outcome.unwrap_err().kind(), Kind::Full);
+        assert_eq!(dir.entries().unwrap(), [Entry { name: "file".into(), kind: EntryKind::File }]);
+    }
+}

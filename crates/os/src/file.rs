@@ -1,0 +1,182 @@
+//! An open file.
+
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use hammerspace_error::{Doing, Result};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use crate::trace::{Op, about_to};
+
+/// An open file that knows its path, for messages.
+///
+/// [`Read`], [`Write`] and [`Seek`] work as on a standard file; errors of the named methods say what was being done to
+/// which file.
+#[derive(Debug)]
+pub struct File {
+    file: fs::File,
+    path: PathBuf,
+}
+
+/// How a file is locked (`flock`): the lock belongs to the open file, is shared with forked children, and ends when the
+/// last copy of the descriptor is closed, be it by `kill -9`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lock {
+    /// Many holders, none of them exclusive.
+    Shared,
+    /// One holder.
+    Exclusive,
+}
+
+impl File {
+    pub(crate) fn new(fd: OwnedFd, path: PathBuf) -> Self {
+        Self { file: fd.into(), path }
+    }
+
+    /// Opens an existing file for reading.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let file = fs::File::open(path).doing("open").map_err(|error| error.file(path))?;
+        Ok(Self { file, path: path.to_path_buf() })
+    }
+
+    /// The path it was opened by.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its length now, in bytes.
+    pub fn len(&self) -> Result<u64> {
+        self.named("look at", || Ok(self.file.metadata()?.len()))
+    }
+
+    /// Whether it has no bytes.
+    pub fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// When it was last written.
+    pub fn modified(&self) -> Result<std::time::SystemTime> {
+        self.named("look at", || self.file.metadata()?.modified())
+    }
+
+    /// Fills `buffer` from `offset`, as far as the file goes; gives how many bytes there were.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
+        self.named("read", || {
+            let mut done = 0;
+            while done < buffer.len() {
+                match self.file.read_at(&mut buffer[done..], offset + done as u64) {
+                    Ok(0) => break,
+                    Ok(n) => done += n,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(done)
+        })
+    }
+
+    /// Writes all of `bytes` at `offset`.
+    pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        self.named("write", || {
+            about_to(|| Op::Write(self.path.clone(), offset, bytes.to_vec()))?;
+            self.file.write_all_at(bytes, offset)
+        })
+    }
+
+    /// Cuts or extends the file to `len` bytes.
+    pub fn truncate(&self, len: u64) -> Result<()> {
+        self.named("truncate", || {
+            about_to(|| Op::Truncate(self.path.clone(), len))?;
+            self.file.set_len(len)
+        })
+    }
+
+    /// Makes the bytes durable: once this returns they survive a power cut. The name is [`crate::Dir::sync`]'s business.
+    pub fn sync(&self) -> Result<()> {
+        self.named("sync", || {
+            about_to(|| Op::SyncFile(self.path.clone()))?;
+            self.file.sync_data()
+        })
+    }
+
+    /// Makes this empty file a copy of `source`, whose bytes are also mapped at `bytes`: by sharing its blocks where the
+    /// file system can (O(1)), else by writing the mapping, which is the fastest of the plain ways we measured
+    /// (`docs/design/notes.md`, "Copying a log"). The position is left at the start.
+    pub fn clone_from(&self, source: &Self, bytes: &[u8]) -> Result<()> {
+        self.named("copy the log", || {
+            about_to(|| Op::Write(self.path.clone(), 0, bytes.to_vec()))?;
+            #[cfg(target_os = "linux")]
+            if rustix::fs::ioctl_ficlone(&self.file, &source.file).is_ok() {
+                return Ok(());
+            }
+            self.file.write_all_at(bytes, 0)
+        })
+    }
+
+    /// Waits for the lock.
+    pub fn lock(&self, lock: Lock) -> Result<()> {
+        let operation = match lock {
+            Lock::Shared => FlockOperation::LockShared,
+            Lock::Exclusive => FlockOperation::LockExclusive,
+        };
+        self.named("lock", || {
+            loop {
+                match flock(&self.file, operation) {
+                    Err(Errno::INTR) => {}
+                    other => return Ok(other?),
+                }
+            }
+        })
+    }
+
+    /// Takes the exclusive lock if nobody has one; says whether it did.
+    pub fn try_lock(&self) -> Result<bool> {
+        match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(true),
+            Err(Errno::WOULDBLOCK) => Ok(false),
+            Err(errno) => self.named("lock", || Err(errno.into())),
+        }
+    }
+
+    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    fn named<T>(&self, what: &str, work: impl FnOnce() -> io::Result<T>) -> Result<T> {
+        work().doing(what).map_err(|error| error.file(&self.path))
+    }
+}
+
+impl Read for File {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.file.read(buffer)
+    }
+}
+
+impl Write for File {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        #[cfg(feature = "trace")]
+        {
+            let offset = self.file.stream_position()?;
+            about_to(|| Op::Write(self.path.clone(), offset, bytes.to_vec()))?;
+            self.file.write_all(bytes).map(|()| bytes.len())
+        }
+        #[cfg(not(feature = "trace"))]
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for File {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
