@@ -10,7 +10,7 @@ use clap::{Args, CommandFactory, Parser};
 use data_encoding::HEXLOWER_PERMISSIVE;
 use hammerspace_error::{Error, Kind, Result};
 
-use crate::exit::{Dialect, Outcome};
+use crate::exit::Dialect;
 use crate::output::Output;
 use crate::{sparkey, verb};
 
@@ -47,15 +47,8 @@ Exit codes: 0 found or done, 1 not found, 2 wrong usage, 3 corrupt or unsupporte
 
 /// A call that parsed.
 pub(crate) struct Called {
-    pub(crate) dialect: Dialect,
     pub(crate) json: bool,
-    pub(crate) verb: Box<dyn Run>,
-}
-
-/// A verb with its arguments, ready to go.
-pub(crate) trait Run {
-    /// Does it, and writes the answer.
-    fn run(self: Box<Self>, out: &mut Output) -> Result<Outcome>;
+    pub(crate) verb: verb::Verb,
 }
 
 impl Called {
@@ -66,15 +59,14 @@ impl Called {
         parsed.map_err(|error| Refusal { error, dialect: dialect(by_name, given), json: wants_json(given) })
     }
 
-    fn parse_sparkey(given: &[OsString]) -> std::result::Result<Self, clap::Error> {
-        let Sparkey { global, verb } = Sparkey::try_parse_from(given)?;
-        Ok(Self { dialect: Dialect::Sparkey, json: global.json, verb: Box::new(verb) })
-    }
-
     fn parse_hammerspace(given: &[OsString]) -> std::result::Result<Self, clap::Error> {
         let Hammerspace { global, verb } = Hammerspace::try_parse_from(given)?;
-        let dialect = if verb.is_sparkey() { Dialect::Sparkey } else { Dialect::Hammerspace };
-        Ok(Self { dialect, json: global.json, verb: Box::new(verb) })
+        Ok(Self { json: global.json, verb })
+    }
+
+    fn parse_sparkey(given: &[OsString]) -> std::result::Result<Self, clap::Error> {
+        let Sparkey { global, verb } = Sparkey::try_parse_from(given)?;
+        Ok(Self { json: global.json, verb: verb::Verb::Sparkey { verb } })
     }
 }
 
@@ -143,6 +135,17 @@ pub(crate) fn bytes(given: &OsStr, hex: bool) -> Result<Vec<u8>> {
         Error::new(Kind::Invalid, format!("{} is not hex: {wrong}", crate::output::shown(given)))
             .remedy("give two digits 0-9 a-f for each byte, as in 00ff10, or leave out --hex")
     })
+}
+
+/// What block size is taken where none is asked for, and between what bounds one may be asked for: as in Spotify's tool.
+pub(crate) const BLOCK_SIZE: u32 = 1 << 12;
+pub(crate) const BLOCK_SIZES: std::ops::RangeInclusive<u32> = 1 << 4..=1 << 30;
+
+/// Reads the name of a compression.
+pub(crate) fn compressions() -> impl TypedValueParser<Value = Compression> {
+    const ALL: [Compression; 3] = [Compression::None, Compression::Snappy, Compression::Zstd];
+    PossibleValuesParser::new(ALL.map(Compression::name))
+        .map(|name| ALL.into_iter().find(|compression| compression.name() == name).expect("one of those"))
 }
 
 #[cfg(test)]

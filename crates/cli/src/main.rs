@@ -14,6 +14,7 @@ mod output;
 mod progress;
 mod sparkey;
 mod verb;
+mod verdict;
 
 use std::error::Error as _;
 use std::ffi::OsString;
@@ -30,9 +31,10 @@ fn main() -> ExitCode {
     let given: Vec<OsString> = std::env::args_os().collect();
     match Called::parse(&given) {
         Ok(called) => {
-            let mut out = Output::new(called.json, called.dialect.name());
+            let dialect = called.verb.dialect();
+            let mut out = Output::new(called.json, dialect.name());
             let ended = called.verb.run(&mut out);
-            end(ended, called.dialect, &mut out)
+            end(ended, dialect, &mut out)
         }
         Err(refusal) => refusal.tell(),
     }

@@ -15,6 +15,8 @@ use data_encoding::BASE64;
 use hammerspace_error::{Doing, Error, Result};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use crate::exit::Outcome;
+
 /// What a verb writes its answer to.
 pub(crate) struct Output {
     to: BufWriter<StdoutLock<'static>>,
@@ -47,6 +49,16 @@ impl Output {
     /// Bytes as they are.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
         self.to.write_all(bytes).doing(WRITING)
+    }
+
+    /// What a lookup of `key` gave: the value's bytes and nothing else, or an object with `found`.
+    pub(crate) fn lookup(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<Outcome> {
+        match value {
+            _ if self.json => self.object(&Lookup { found: value.is_some(), pair: Pair { key, value } })?,
+            Some(value) => self.bytes(value)?,
+            None => {}
+        }
+        Ok(if value.is_some() { Outcome::Found } else { Outcome::NotFound })
     }
 
     /// Something to know beside the answer. `--json` leaves it out: there, fields of the answer say it.
@@ -111,6 +123,13 @@ impl Serialize for Told<'_> {
         }
         map.end()
     }
+}
+
+#[derive(serde::Serialize)]
+struct Lookup<'a> {
+    found: bool,
+    #[serde(flatten)]
+    pair: Pair<'a>,
 }
 
 /// A key, or a key and its value, as fields of a JSON object: `key` and `value`, or `key_base64` and `value_base64`

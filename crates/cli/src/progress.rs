@@ -1,8 +1,9 @@
 //! A bar with rate and time left for long work, on standard error when that is a terminal, else nothing.
 
+use std::io::Read;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Work that goes on: counts what is done, and draws it four times a second at most.
 pub(crate) struct Progress(ProgressBar);
@@ -18,12 +19,17 @@ impl Progress {
         Self::new(doing, total, "{msg} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}")
     }
 
+    /// Work of unknown extent, `doing` what.
+    pub(crate) fn unknown(doing: &'static str) -> Self {
+        let progress = Self::new(doing, 0, "{msg} {spinner} {elapsed}");
+        progress.0.enable_steady_tick(Duration::from_millis(250));
+        progress
+    }
+
     fn new(doing: &'static str, total: u64, shape: &str) -> Self {
         let style = ProgressStyle::with_template(shape).expect("the template is ours");
-        let bar = ProgressBar::new(total).with_style(style).with_message(doing);
-        // A bar that nobody can see costs an atomic add; work done in a moment never shows one.
-        bar.set_draw_target(indicatif::ProgressDrawTarget::stderr_with_hz(4));
-        Self(bar)
+        let target = ProgressDrawTarget::stderr_with_hz(4);
+        Self(ProgressBar::with_draw_target(Some(total), target).with_style(style).with_message(doing))
     }
 
     /// So much more is done.
@@ -31,9 +37,9 @@ impl Progress {
         self.0.inc(done);
     }
 
-    /// Keeps the clock running through work that cannot be counted.
-    pub(crate) fn tick(&self) {
-        self.0.enable_steady_tick(Duration::from_millis(250));
+    /// Counts what is read from `source`.
+    pub(crate) fn reading<R: Read>(&self, source: R) -> impl Read + use<R> {
+        self.0.wrap_read(source)
     }
 }
 
