@@ -32,7 +32,7 @@ impl Field {
 
     /// Writes the field. Panics if `header` is too short, or `value` wider than the field.
     pub fn set(self, header: &mut [u8], value: u64) {
-        assert!(self.size == 8 || value <= u64::from(u32::MAX), "{} = {value} does not fit 4 bytes", self.name);
+        assert!(self.size == 8 || u32::try_from(value).is_ok(), "{} = {value} does not fit 4 bytes", self.name);
         header[self.offset..self.offset + self.size].copy_from_slice(&value.to_le_bytes()[..self.size]);
     }
 }

@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(Dir::open(scratch.path().join("nothing")).unwrap_err().kind(), Kind::Missing);
     }
 
-    #[cfg(feature = "trace")]
+    #[cfg(feature = "testing")]
     #[test]
     fn a_watcher_sees_each_change_first_and_can_refuse_it() {
         let scratch = tempfile::tempdir().unwrap();

@@ -160,13 +160,13 @@ impl Read for File {
 
 impl Write for File {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        #[cfg(feature = "trace")]
+        #[cfg(feature = "testing")]
         {
             let offset = self.file.stream_position()?;
             about_to(|| Op::Write(self.path.clone(), offset, bytes.to_vec()))?;
             self.file.write_all(bytes).map(|()| bytes.len())
         }
-        #[cfg(not(feature = "trace"))]
+        #[cfg(not(feature = "testing"))]
         self.file.write(bytes)
     }
 

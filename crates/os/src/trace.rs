@@ -1,6 +1,6 @@
 //! Every change to the file system, shown to a test before it happens.
 //!
-//! With the feature `trace`, a test [`watch`]es its own thread: each change is reported as an [`Op`] first, and happens
+//! With the feature `testing`, a test [`watch`]es its own thread: each change is reported as an [`Op`] first, and happens
 //! only if the watcher agrees. Recording them all and replaying a part is a power cut; refusing one is a full disk.
 //! Without the feature none of this costs anything.
 
@@ -32,7 +32,7 @@ pub enum Op {
     SyncDir(PathBuf),
 }
 
-#[cfg(feature = "trace")]
+#[cfg(feature = "testing")]
 mod watching {
     use super::{Op, io};
     use std::cell::RefCell;
@@ -61,13 +61,13 @@ mod watching {
     }
 }
 
-#[cfg(feature = "trace")]
+#[cfg(feature = "testing")]
 pub use watching::watch;
 
-#[cfg(feature = "trace")]
+#[cfg(feature = "testing")]
 pub(crate) use watching::about_to;
 
-#[cfg(not(feature = "trace"))]
+#[cfg(not(feature = "testing"))]
 #[inline]
 #[expect(clippy::unnecessary_wraps, reason = "the other build can refuse")]
 pub(crate) fn about_to(_: impl FnOnce() -> Op) -> io::Result<()> {

@@ -1,1 +1,57 @@
-//! Placeholder
+//! Spaces: one copy of a hash map per machine, in a directory, replaced as a whole while everybody reads.
+//!
+//! ```text
+//!            writer ──put, delete──▶ PATH/<uid>/ (private) ──publish──┐
+//!                                                                     ▼
+//! PATH/current ─────────────────────────────────────────────▶ PATH/<uid>/hammerspace.spl, .spi
+//!      ▲                                                              ▲
+//!      └─ looked up on open and refresh                               └─ mapped by every reader, shared by all of them
+//! ```
+//!
+//! The directory is that of Airbnb's gem of the same name, so its processes and ours can share one
+//! (`docs/format/space.md`). What always holds:
+//!
+//! 1. `current` changes by one rename, under the lock. No reader ever sees a space half-published, or empty in between.
+//! 2. A version's files never change once `current` has pointed to it ("Published means frozen" in the design notes).
+//! 3. A version loses its name only after another is durably current, so a power cut leaves one of the two.
+//! 4. Only its own writer, in its own process, writes or publishes a version; anybody may remove what a dead one left.
+//!
+//! ```
+//! # let scratch = tempfile::tempdir()?;
+//! # let path = scratch.path();
+//! use hammerspace_space::Space;
+//!
+//! let space = Space::create(path)?;
+//! let mut writer = space.writer()?;
+//! writer.put("cartoons", "mallets")?;
+//! writer.publish()?;
+//!
+//! assert_eq!(space.get("cartoons")?, None, "pinned to the version it opened");
+//! space.refresh()?;
+//! assert_eq!(space.get("cartoons")?.unwrap(), b"mallets");
+//! # Ok::<(), hammerspace_error::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod census;
+mod history;
+mod layout;
+mod lock;
+mod options;
+mod publish;
+mod snapshot;
+mod space;
+mod stamp;
+mod sweep;
+mod version;
+mod writer;
+
+pub use history::VersionInfo;
+pub use layout::{lock_page, stamp as stamp_file};
+pub use options::{Durability, Options};
+pub use snapshot::{Pair, Snapshot, Value};
+pub use space::Space;
+pub use writer::Writer;
+
+pub use hammerspace_error::{Error, Kind, Result};
+pub use hammerspace_sparkey::{Compression, IndexHeader, LogHeader, Report};

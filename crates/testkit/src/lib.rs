@@ -1,1 +1,4 @@
-//! Placeholder
+//! What the suites share. Never part of the product.
+#![forbid(unsafe_code)]
+
+pub mod disk;

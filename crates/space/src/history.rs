@@ -1,0 +1,101 @@
+//! The versions on disk: listing them, and going back to one.
+
+use std::time::SystemTime;
+
+use hammerspace_error::{Error, Kind, Result};
+use hammerspace_os::{Dir, EntryKind, File};
+use hammerspace_sparkey::IndexHeader;
+
+use crate::Durability;
+use crate::census::Census;
+use crate::layout::{CURRENT, INDEX, LOG, STAMP, pid_of, uid_of};
+use crate::lock::Locked;
+use crate::publish::point_current_to;
+use crate::space::Home;
+use crate::stamp;
+use crate::version::Version;
+
+/// One version on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionInfo {
+    /// Rises with each publication; `None` for a version of the original gem.
+    pub number: Option<u64>,
+    /// The name of its directory.
+    pub uid: String,
+    /// Whether it is the one that readers open.
+    pub is_current: bool,
+    /// Keys in it.
+    pub entries: u64,
+    /// Length of log and index together.
+    pub bytes: u64,
+    /// When it was published.
+    pub published: SystemTime,
+}
+
+/// The published versions, newest first. Takes no lock; what disappears meanwhile is left out.
+pub(crate) fn list(space: &Dir) -> Result<Vec<VersionInfo>> {
+    let current = space.read_link(CURRENT)?;
+    let current = current.as_deref().and_then(uid_of);
+    let mut versions = Vec::new();
+    for entry in space.entries()? {
+        let is_current = Some(entry.name.as_str()) == current;
+        if entry.kind == EntryKind::Dir && (is_current || pid_of(&entry.name).is_some()) {
+            versions.extend(look_at(space, entry.name, is_current)?);
+        }
+    }
+    versions.sort_by_key(|version| std::cmp::Reverse((version.number, version.published)));
+    Ok(versions)
+}
+
+/// `None` where the directory is not a published version.
+fn look_at(space: &Dir, uid: String, is_current: bool) -> Result<Option<VersionInfo>> {
+    let Some(dir) = space.open_dir(&uid)? else { return Ok(None) };
+    let number = stamp::number(&dir)?;
+    let (Some(log), Some(index)) = (dir.open_file(LOG)?, dir.open_file(INDEX)?) else { return Ok(None) };
+    if number.is_none() && !is_current {
+        return Ok(None);
+    }
+    let published = dir.open_file(STAMP)?.as_ref().unwrap_or(&index).modified()?;
+    let bytes = log.len()? + index.len()?;
+    Ok(Some(VersionInfo { number, is_current, entries: entries(&index)?, bytes, published, uid }))
+}
+
+fn entries(index: &File) -> Result<u64> {
+    let mut header = [0; IndexHeader::SIZE];
+    let len = index.read_at(&mut header, 0)?;
+    Ok(IndexHeader::parse(&header[..len]).map_err(|error| error.file(index.path()))?.num_entries)
+}
+
+/// Makes a kept version current again.
+pub(crate) fn rollback(home: &Home, number: Option<u64>) -> Result<u64> {
+    let locked = Locked::exclusive(&home.dir)?;
+    let mut census = Census::take(&home.dir, &locked)?;
+    census.number_the_current(&home.dir, &locked)?;
+    let (uid, number) = choose(&census, number).map_err(|error| error.file(home.dir.path()))?;
+    if Version::open(&home.dir, uid)?.is_none() {
+        let finding = format!("version {number} is not complete");
+        return Err(Error::new(Kind::Corrupt, finding)
+            .file(home.dir.path().join(uid))
+            .remedy("go back to another one"));
+    }
+    point_current_to(&home.dir, uid)?;
+    locked.announce(census.next_number(&locked));
+    if home.options.durability == Durability::Full {
+        home.dir.sync()?;
+    }
+    Ok(number)
+}
+
+/// The version of this number, or else the newest before the current one.
+fn choose(census: &Census, wanted: Option<u64>) -> Result<(&str, u64)> {
+    let current = census.current_number().unwrap_or(u64::MAX);
+    let chosen = match wanted {
+        Some(wanted) => census.published().find(|(_, number)| *number == wanted),
+        None => census.published().filter(|(_, number)| *number < current).max_by_key(|(_, number)| *number),
+    };
+    chosen.ok_or_else(|| {
+        let which = wanted.map_or("no version before the current one".into(), |number| format!("no version {number}"));
+        Error::new(Kind::Missing, format!("there is {which} on disk"))
+            .remedy("`hammerspace versions` lists them; publish with `keep` above 1 to have some")
+    })
+}

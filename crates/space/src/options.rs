@@ -1,0 +1,132 @@
+//! How a space is opened and written.
+
+use std::path::Path;
+use std::time::Duration;
+
+use hammerspace_error::{Error, Kind, Result};
+use hammerspace_os::Dir;
+use hammerspace_sparkey::{Compression, LogOptions};
+
+use crate::Space;
+
+/// What a power cut may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// Nothing that was published: files and directories are synced before `current` changes, and again before
+    /// `publish` returns. A cut leaves the old version or the new one.
+    #[default]
+    Full,
+    /// Whatever the kernel had not written yet, as with the original gem: a cut within some 30 s of a publish may leave
+    /// a damaged space. Killed processes do no harm either way. For data that can be loaded again.
+    None,
+}
+
+/// How a space is opened and written. Every option has a default that suits most.
+///
+/// ```
+/// # let scratch = tempfile::tempdir()?;
+/// # let path = scratch.path();
+/// use hammerspace_space::{Durability, Options};
+///
+/// let space = Options::new().durability(Durability::None).keep(3).create(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub(crate) durability: Durability,
+    pub(crate) keep: usize,
+    pub(crate) compression: Option<Compression>,
+    pub(crate) block_size: Option<u32>,
+    pub(crate) poll: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            durability: Durability::Full,
+            keep: 1,
+            compression: None,
+            block_size: None,
+            poll: Duration::from_millis(100),
+        }
+    }
+}
+
+impl Options {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What a power cut may take from what this handle's writers publish. Default: nothing.
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// How many versions stay on disk after this handle's writers publish, the current one included. Default: 1. More
+    /// than one makes [`Space::rollback`] possible.
+    #[must_use]
+    pub fn keep(mut self, versions: usize) -> Self {
+        self.keep = versions;
+        self
+    }
+
+    /// How new versions are compressed. By default, as the version they start from; new spaces are not.
+    #[must_use]
+    pub fn compression(mut self, compression: Compression) -> Self {
+        self.compression = Some(compression);
+        self
+    }
+
+    /// Bytes per block of compressed versions, before compression. Default: as the version they start from, else 4096.
+    #[must_use]
+    pub fn block_size(mut self, bytes: u32) -> Self {
+        self.block_size = Some(bytes);
+        self
+    }
+
+    /// How often [`Space::refresh`] looks at the directory itself, for publications of processes that do not announce
+    /// them: those of the original gem. Default: every 100 ms. `Duration::MAX`: never.
+    #[must_use]
+    pub fn poll(mut self, every: Duration) -> Self {
+        self.poll = every;
+        self
+    }
+
+    /// Opens the space in an existing directory. Nothing is written; a directory without a version is an empty space.
+    pub fn open(self, path: impl AsRef<Path>) -> Result<Space> {
+        self.check()?;
+        let missing = "make the space first: `Space::create`, or `hammerspace load`";
+        let dir = Dir::open(path)
+            .map_err(|error| if error.kind() == Kind::Missing { error.remedy(missing) } else { error })?;
+        Space::new(dir, self)
+    }
+
+    /// Opens the space in a directory, making the directory first where it is missing.
+    pub fn create(self, path: impl AsRef<Path>) -> Result<Space> {
+        self.check()?;
+        Space::new(Dir::create(path)?, self)
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.keep == 0 {
+            let finding = "a space cannot keep 0 versions";
+            return Err(Error::new(Kind::Invalid, finding).remedy("keep 1 or more; `clear` empties a space"));
+        }
+        Ok(())
+    }
+
+    /// The log options for a version that starts from one written with `base`.
+    pub(crate) fn log(&self, base: Option<&LogOptions>) -> LogOptions {
+        let mut log = base.cloned().unwrap_or_default();
+        if let Some(compression) = self.compression {
+            log.compression = compression;
+        }
+        if let Some(block_size) = self.block_size {
+            log.block_size = block_size;
+        }
+        log
+    }
+}

@@ -1,0 +1,171 @@
+//! Reading: a snapshot is one version, held; a value holds its snapshot.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use arc_swap::Guard;
+use hammerspace_error::Result;
+use hammerspace_sparkey::{Found, IndexHeader, LogHeader, Report};
+
+use crate::version::Version;
+
+/// One version of a space, as it was and stays. Cheap to clone, `Send` and `Sync`; reading takes no lock.
+///
+/// Keys and values are slices of the mapped file where the version is not compressed; they live as long as the snapshot.
+#[derive(Clone)]
+pub struct Snapshot(pub(crate) Arc<State>);
+
+/// What a handle holds: a version, and the generation it was looked up at.
+pub(crate) struct State {
+    pub(crate) generation: u64,
+    pub(crate) version: Option<Arc<Version>>,
+}
+
+impl Snapshot {
+    /// The value of `key`. O(1): one or two cache misses and a comparison of the key.
+    #[inline]
+    pub fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
+        self.read(None, |version| version.table.get(key))
+    }
+
+    /// The values of many keys, in the order of the keys.
+    pub fn get_many<K: AsRef<[u8]>>(&self, keys: &[K]) -> Result<Vec<Option<Cow<'_, [u8]>>>> {
+        self.read(vec![None; keys.len()], |version| version.table.get_many(keys))
+    }
+
+    /// Whether `key` is there.
+    pub fn contains(&self, key: &[u8]) -> Result<bool> {
+        self.read(false, |version| version.table.contains(key))
+    }
+
+    /// How many keys there are. O(1).
+    pub fn len(&self) -> u64 {
+        self.version().map_or(0, |version| version.table.len())
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All pairs, in the order in which each key was last written.
+    ///
+    /// ```
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let space = hammerspace_space::Space::create(scratch.path())?;
+    /// for pair in space.snapshot().iter() {
+    ///     let (key, value) = pair?;
+    ///     println!("{} bytes -> {} bytes", key.len(), value.len());
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn iter(&self) -> impl Iterator<Item = Result<Pair<'_>>> {
+        self.version().into_iter().flat_map(|version| {
+            let pairs = version.table.iter();
+            pairs.map(|entry| entry.map(|entry| (entry.key, entry.value)).map_err(|error| version.explain(error)))
+        })
+    }
+
+    /// The version's number; `None` for an empty space and for versions that the original gem published.
+    pub fn number(&self) -> Option<u64> {
+        self.version()?.number
+    }
+
+    /// The name of the version's directory; `None` for an empty space.
+    pub fn uid(&self) -> Option<&str> {
+        Some(&self.version()?.uid)
+    }
+
+    /// The header of the version's log.
+    pub fn log_header(&self) -> Option<&LogHeader> {
+        Some(self.version()?.table.log().header())
+    }
+
+    /// The header of the version's index.
+    pub fn index_header(&self) -> Option<&IndexHeader> {
+        Some(self.version()?.table.index().header())
+    }
+
+    /// Walks log and index and says what is wrong with them; `None` for an empty space. Linear in the files.
+    pub fn verify(&self) -> Option<Report> {
+        Some(self.version()?.table.verify())
+    }
+
+    fn version(&self) -> Option<&Version> {
+        self.0.version.as_deref()
+    }
+
+    #[inline]
+    fn read<'a, T>(&'a self, empty: T, read: impl FnOnce(&'a Version) -> Result<T>) -> Result<T> {
+        match self.version() {
+            Some(version) => read(version).map_err(|error| version.explain(error)),
+            None => Ok(empty),
+        }
+    }
+}
+
+/// A key and its value.
+pub type Pair<'a> = (Cow<'a, [u8]>, Cow<'a, [u8]>);
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot").field("uid", &self.uid()).field("number", &self.number()).finish()
+    }
+}
+
+/// A value that keeps its snapshot: bytes of the mapped file, valid however often the space is refreshed or replaced.
+pub struct Value {
+    pin: Pin,
+    found: Found,
+}
+
+/// A reference to the state that costs no shared counter in the usual case, so that threads reading one handle do not
+/// fight over it.
+pub(crate) type Pin = Guard<Arc<State>>;
+
+impl Value {
+    pub(crate) fn find(pin: Pin, key: &[u8]) -> Result<Option<Self>> {
+        let Some(version) = &pin.version else { return Ok(None) };
+        let found = version.table.find(key).map_err(|error| version.explain(error))?;
+        Ok(found.map(|found| Self { pin, found }))
+    }
+}
+
+impl Deref for Value {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match (&self.found, &self.pin.version) {
+            (Found::Decoded(bytes), _) => bytes,
+            (Found::Mapped(range), Some(version)) => &version.table.log().bytes()[range.clone()],
+            (Found::Mapped(_), None) => unreachable!("it was found in a version, and states do not change"),
+        }
+    }
+}
+
+impl AsRef<[u8]> for Value {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl PartialEq<[u8]> for Value {
+    fn eq(&self, other: &[u8]) -> bool {
+        **self == *other
+    }
+}
+
+impl<const N: usize> PartialEq<&[u8; N]> for Value {
+    fn eq(&self, other: &&[u8; N]) -> bool {
+        **self == other[..]
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "b\"{}\"", self.escape_ascii())
+    }
+}

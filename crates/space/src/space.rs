@@ -1,0 +1,216 @@
+//! The handle: the current version, and when to look for the next.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use arc_swap::{ArcSwap, Guard};
+use hammerspace_error::Result;
+use hammerspace_os::{Dir, Word, clock};
+
+use crate::layout::{CURRENT, uid_of};
+use crate::snapshot::{Snapshot, State, Value};
+use crate::version::Version;
+use crate::writer::Writer;
+use crate::{Options, history, lock, publish};
+
+/// A hash map in a directory, shared by every process that opens it.
+///
+/// A handle reads one version until [`refresh`](Self::refresh) swaps in a newer one; writers build the next version in
+/// private and [`publish`](Writer::publish) it as a whole. All methods take `&self`; share one handle between threads, or
+/// open one in each: it is the same memory either way. A handle may be used on both sides of a `fork`.
+pub struct Space {
+    pub(crate) home: Arc<Home>,
+    state: ArcSwap<State>,
+    watch: Watch,
+}
+
+/// Where the space is and how it is written: what a handle and its writers share.
+pub(crate) struct Home {
+    pub(crate) dir: Dir,
+    pub(crate) options: Options,
+}
+
+/// When a newer version may be there.
+struct Watch {
+    /// The generation in the lock file, once there is one.
+    generation: OnceLock<Word>,
+    /// When to look at the directory itself again, on the coarse clock, in nanoseconds.
+    next_look: AtomicU64,
+    every: Duration,
+}
+
+impl Space {
+    /// Opens the space in an existing directory, with default [`Options`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Options::new().open(path)
+    }
+
+    /// Opens the space in a directory, making the directory first where it is missing, with default [`Options`].
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        Options::new().create(path)
+    }
+
+    pub(crate) fn new(dir: Dir, options: Options) -> Result<Self> {
+        let watch = Watch::new(&dir, options.poll)?;
+        let state = State::open(&dir, &watch)?;
+        Ok(Self { home: Arc::new(Home { dir, options }), state: ArcSwap::from_pointee(state), watch })
+    }
+
+    /// The directory it was opened by.
+    pub fn path(&self) -> &Path {
+        self.home.dir.path()
+    }
+
+    /// The version this handle reads, held: for several reads that must agree, and for the fastest ones.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot(self.state.load_full())
+    }
+
+    /// The value of `key`, which keeps its version for as long as it lives. O(1).
+    #[inline]
+    pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Value>> {
+        Value::find(self.state.load(), key.as_ref())
+    }
+
+    /// The values of many keys, all of one version, in the order of the keys.
+    pub fn get_many<K: AsRef<[u8]>>(&self, keys: &[K]) -> Result<Vec<Option<Value>>> {
+        let state = self.state.load_full();
+        keys.iter().map(|key| Value::find(Guard::from_inner(Arc::clone(&state)), key.as_ref())).collect()
+    }
+
+    /// Whether `key` is there.
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
+        self.snapshot().contains(key.as_ref())
+    }
+
+    /// How many keys there are. O(1).
+    pub fn len(&self) -> u64 {
+        self.snapshot().len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Swaps in the current version, if it is another one; says whether it is. Meant to be called once per request: when
+    /// nothing changed it costs a load from shared memory and a look at the coarse clock.
+    ///
+    /// Publications of Hammerspace are seen at once. Those of the original gem, and those to a lock file that their writer
+    /// may not write, are seen within the [poll interval](Options::poll).
+    #[inline]
+    pub fn refresh(&self) -> Result<bool> {
+        if self.watch.is_quiet(self.state.load().generation) { Ok(false) } else { self.look() }
+    }
+
+    #[cold]
+    fn look(&self) -> Result<bool> {
+        self.watch.looked(&self.home.dir)?;
+        let held = self.state.load_full();
+        if held.generation == self.watch.generation() && held.is_current(&self.home.dir)? {
+            return Ok(false);
+        }
+        let found = Arc::new(State::open(&self.home.dir, &self.watch)?.sharing(&held));
+        // Another thread may have looked later and swapped earlier: the newer look stays.
+        self.state.rcu(|now| if now.generation > found.generation { Arc::clone(now) } else { Arc::clone(&found) });
+        Ok(found.uid() != held.uid())
+    }
+
+    /// A writer that starts from the current version. Its changes are private until [`Writer::publish`].
+    pub fn writer(&self) -> Result<Writer> {
+        Writer::update(Arc::clone(&self.home))
+    }
+
+    /// A writer that starts empty, and replaces everything when it publishes.
+    pub fn replace(&self) -> Result<Writer> {
+        Writer::replace(Arc::clone(&self.home))
+    }
+
+    /// Empties the space in one step, and drops every version of it. Handles keep what they read until they refresh.
+    pub fn clear(&self) -> Result<()> {
+        publish::clear(&self.home)
+    }
+
+    /// The versions on disk, newest first.
+    pub fn versions(&self) -> Result<Vec<history::VersionInfo>> {
+        history::list(&self.home.dir)
+    }
+
+    /// Makes an older version current again, in one step: the one of this number, or else the newest before the current
+    /// one. Gives its number. Needs versions that were [kept](Options::keep); those it leaves behind stay until the next
+    /// publication, so that it can be taken back.
+    pub fn rollback(&self, number: Option<u64>) -> Result<u64> {
+        history::rollback(&self.home, number)
+    }
+}
+
+impl State {
+    /// Opens the current version. The generation is read first: should the version change in between, we have the newer
+    /// one under the older generation, and merely look once more.
+    fn open(dir: &Dir, watch: &Watch) -> Result<Self> {
+        let generation = watch.generation();
+        Ok(Self { generation, version: Version::current(dir)?.map(Arc::new) })
+    }
+
+    /// Keeps the mapping we have where the version turned out to be the same.
+    fn sharing(mut self, held: &Self) -> Self {
+        if self.uid() == held.uid() {
+            self.version.clone_from(&held.version);
+        }
+        self
+    }
+
+    fn uid(&self) -> Option<&str> {
+        Some(&self.version.as_ref()?.uid)
+    }
+
+    /// Whether `current` still points to the version we hold.
+    fn is_current(&self, dir: &Dir) -> Result<bool> {
+        let target = dir.read_link(CURRENT)?;
+        Ok(target.as_deref().and_then(uid_of) == self.uid())
+    }
+}
+
+impl Watch {
+    fn new(dir: &Dir, every: Duration) -> Result<Self> {
+        let watch = Self { generation: OnceLock::new(), next_look: AtomicU64::new(0), every };
+        watch.looked(dir)?;
+        Ok(watch)
+    }
+
+    #[inline]
+    fn is_quiet(&self, generation: u64) -> bool {
+        self.generation() == generation && nanos(clock::coarse()) < self.next_look.load(Ordering::Relaxed)
+    }
+
+    /// The generation as it is now; 0 as long as there is none to watch.
+    #[inline]
+    fn generation(&self) -> u64 {
+        self.generation.get().map_or(0, Word::load)
+    }
+
+    /// Notes that we look now, and starts to watch the generation if it has appeared meanwhile.
+    fn looked(&self, dir: &Dir) -> Result<()> {
+        self.next_look.store(nanos(clock::coarse().saturating_add(self.every)), Ordering::Relaxed);
+        if self.generation.get().is_none()
+            && let Some(word) = lock::watch(dir)?
+        {
+            // Should another thread have been faster, its word is as good.
+            drop(self.generation.set(word));
+        }
+        Ok(())
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl fmt::Debug for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Space").field("path", &self.path()).field("snapshot", &self.snapshot()).finish()
+    }
+}

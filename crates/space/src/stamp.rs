@@ -1,0 +1,93 @@
+//! The stamp of a version: its number, and the lock that says its writer lives.
+//!
+//! What always holds:
+//! 1. A writer locks the stamp as soon as its directory exists and never unlocks it: the lock ends with the process, also
+//!    by `kill -9`, also in another container, where a pid would tell nothing.
+//! 2. A number is written only after `current` has pointed to the version, under the space's lock. So a stamp that can be
+//!    locked and bears no number belongs to a dead writer, or to the current version, whose writer died in between: the
+//!    next writer numbers that one before it takes its place.
+
+use hammerspace_error::Result;
+use hammerspace_os::{Dir, File};
+
+use crate::layout::{LAYOUT_VERSION, STAMP, stamp};
+
+/// A stamp held by its writer.
+pub(crate) struct Stamp {
+    file: File,
+}
+
+/// What a version's directory says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// No stamp: a version of the original gem.
+    Unstamped,
+    /// A writer is at work on it.
+    Writing,
+    /// Its writer died before publishing it.
+    Abandoned,
+    /// It was published under this number.
+    Published(u64),
+}
+
+impl Stamp {
+    /// Stamps a new version and locks the stamp. The caller keeps sweepers out meanwhile.
+    pub(crate) fn create(version: &Dir) -> Result<Self> {
+        let file = version.create_file(STAMP)?;
+        file.lock(hammerspace_os::Lock::Exclusive)?;
+        file.write_at(&encode(0), 0)?;
+        Ok(Self { file })
+    }
+
+    /// Opens the stamp of a version that has none or no number yet: one of the original gem, or of a writer that died
+    /// right after changing `current`.
+    pub(crate) fn adopt(version: &Dir) -> Result<Self> {
+        Ok(Self { file: version.open_or_create_shared(STAMP)? })
+    }
+
+    /// Numbers the version, once `current` points to it.
+    pub(crate) fn number(&self, number: u64) -> Result<()> {
+        self.file.write_at(&encode(number), 0)
+    }
+
+    /// Makes the number durable.
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.file.sync()
+    }
+}
+
+/// What the directory of a version says of itself. The caller holds the space's exclusive lock.
+pub(crate) fn state(version: &Dir) -> Result<State> {
+    let Some(file) = version.open_file(STAMP)? else { return Ok(State::Unstamped) };
+    // The number first: a process that was forked while the version was being written may hold a copy of the lock for as
+    // long as it lives.
+    if let Some(number) = read(&file)? {
+        return Ok(State::Published(number));
+    }
+    Ok(if file.try_lock()? { State::Abandoned } else { State::Writing })
+}
+
+/// The number of a version; `None` where it has none: a version of the original gem, or one not published yet.
+pub(crate) fn number(version: &Dir) -> Result<Option<u64>> {
+    match version.open_file(STAMP)? {
+        Some(file) => read(&file),
+        None => Ok(None),
+    }
+}
+
+/// A stamp that is short or strange, after a power cut, bears no number.
+fn read(file: &File) -> Result<Option<u64>> {
+    let mut bytes = [0; stamp::SIZE];
+    let whole = file.read_at(&mut bytes, 0)? == bytes.len();
+    let ours = stamp::MAGIC_FIELD.get(&bytes) == stamp::MAGIC;
+    let number = stamp::NUMBER.get(&bytes);
+    Ok((whole && ours && number > 0).then_some(number))
+}
+
+fn encode(number: u64) -> [u8; stamp::SIZE] {
+    let mut bytes = [0; stamp::SIZE];
+    stamp::MAGIC_FIELD.set(&mut bytes, stamp::MAGIC);
+    stamp::LAYOUT.set(&mut bytes, LAYOUT_VERSION);
+    stamp::NUMBER.set(&mut bytes, number);
+    bytes
+}

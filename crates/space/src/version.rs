@@ -1,0 +1,87 @@
+//! One version of a space, opened: mapped, checked, and valid for as long as it is held.
+//!
+//! See "Published means frozen" in the design notes: nobody writes to the files of a version once `current` has pointed to
+//! it, and removing them takes their names only. So the mapping stays what it is until it is dropped.
+
+use std::ffi::OsString;
+
+use hammerspace_error::{Error, Kind, Result};
+use hammerspace_os::{Dir, File, Map};
+use hammerspace_sparkey::Table;
+
+use crate::layout::{CURRENT, INDEX, LOG, uid_of};
+use crate::lock::Locked;
+use crate::stamp;
+
+/// How often opening starts over because the version was replaced meanwhile. Each time means that a whole publication
+/// fell into the microseconds between two system calls.
+const ATTEMPTS: usize = 1000;
+
+pub(crate) struct Version {
+    pub(crate) uid: String,
+    pub(crate) number: Option<u64>,
+    pub(crate) table: Table<Map, Map>,
+    /// The log again, as a file: an updating writer can share its blocks.
+    pub(crate) log: File,
+}
+
+impl Version {
+    /// Opens the current version; `None` where the space is empty.
+    pub(crate) fn current(space: &Dir) -> Result<Option<Self>> {
+        let mut seen = None;
+        for _ in 0..ATTEMPTS {
+            let Some(target) = space.read_link(CURRENT)? else { return Ok(None) };
+            let uid = uid_of(&target).ok_or_else(|| stray(space, &target))?;
+            if let Some(version) = Self::open(space, uid)? {
+                return Ok(Some(version));
+            }
+            // Gone between two calls: replaced, unless `current` still says the same.
+            if seen.as_ref() == Some(&target) {
+                return Err(dangling(space, uid));
+            }
+            seen = Some(target);
+        }
+        let finding = format!("the current version was replaced {ATTEMPTS} times while it was being opened");
+        Err(Error::new(Kind::Busy, finding).file(space.path()).remedy("publish less often, or try again"))
+    }
+
+    /// Opens the version of this name; `None` where it, or a part of it, is not there.
+    pub(crate) fn open(space: &Dir, uid: &str) -> Result<Option<Self>> {
+        let Some(dir) = space.open_dir(uid)? else { return Ok(None) };
+        let (Some(log), Some(index)) = (dir.open_file(LOG)?, dir.open_file(INDEX)?) else { return Ok(None) };
+        let table =
+            Table::open(Map::new(&log)?, Map::new(&index)?).map_err(|error| name_the_file(error, &log, &index))?;
+        Ok(Some(Self { number: number(space, &dir)?, uid: uid.to_owned(), table, log }))
+    }
+
+    /// Says which file an error of the table is about.
+    pub(crate) fn explain(&self, error: Error) -> Error {
+        error.file(self.log.path())
+    }
+}
+
+/// The version's number. Where the stamp has none yet, its writer may be between changing `current` and numbering it,
+/// which it does under the lock: so we look again under the lock.
+fn number(space: &Dir, version: &Dir) -> Result<Option<u64>> {
+    let number = stamp::number(version)?;
+    if number.is_some() || version.open_file(crate::layout::STAMP)?.is_none() {
+        return Ok(number);
+    }
+    let _publishers_out = Locked::shared(space);
+    stamp::number(version)
+}
+
+fn stray(space: &Dir, target: &OsString) -> Error {
+    let finding = format!("`current` points to {}, outside the space", target.display());
+    Error::new(Kind::Corrupt, finding)
+        .file(space.path().join(CURRENT))
+        .remedy("remove the link, then load the space again")
+}
+
+fn dangling(space: &Dir, uid: &str) -> Error {
+    Error::new(Kind::Corrupt, format!("`current` points to {uid}, whose files are not there"))
+        .file(space.path().join(CURRENT))
+        .remedy(
+            "go back to a version that is kept with `hammerspace rollback`, or load the space again with `--replace`",
+        )
+}

@@ -1,0 +1,81 @@
+//! A forked child never publishes, damages or deletes what its parent has pending.
+
+use hammerspace_os::process::fork::fork;
+use hammerspace_space::Kind;
+
+use crate::support::{publish, quick, seen};
+
+/// More than any buffer of ours, so that some of it was written before the fork and some was not.
+const PAIRS: u32 = 60_000;
+
+#[test]
+fn a_child_that_exits_normally_leaves_its_parents_writes_alone() {
+    let scratch = tempfile::tempdir().unwrap();
+    let space = quick().create(scratch.path()).unwrap();
+    let mut writer = space.writer().unwrap();
+    let put = |writer: &mut hammerspace_space::Writer, n: u32| writer.put(format!("key {n}"), format!("{n:0100}"));
+    for n in 0..PAIRS / 2 {
+        put(&mut writer, n).unwrap();
+    }
+    let mut pending = Some(writer);
+    let child = fork(|| {
+        drop(pending.take());
+        0
+    });
+    assert_eq!(child.wait(), Some(0));
+    let mut writer = pending.expect("the child took its own copy");
+    for n in PAIRS / 2..PAIRS {
+        put(&mut writer, n).unwrap();
+    }
+    writer.publish().unwrap();
+    assert_eq!(seen(scratch.path()).len(), PAIRS as usize);
+}
+
+#[test]
+fn a_child_that_publishes_or_writes_is_refused_and_does_no_harm() {
+    let scratch = tempfile::tempdir().unwrap();
+    let space = quick().create(scratch.path()).unwrap();
+    let mut writer = space.writer().unwrap();
+    writer.put("whose", "parent's").unwrap();
+    let mut pending = Some(writer);
+    let child = fork(|| {
+        let mut writer = pending.take().unwrap();
+        let filled = (0..PAIRS).try_for_each(|n| writer.put(format!("child {n}"), [0; 100]));
+        let refused = filled.unwrap_err().kind() == Kind::Invalid;
+        i32::from(!(refused && writer.publish().unwrap_err().kind() == Kind::Invalid))
+    });
+    assert_eq!(child.wait(), Some(0));
+    pending.unwrap().publish().unwrap();
+    assert_eq!(seen(scratch.path()).into_values().collect::<Vec<_>>(), [b"parent's"]);
+}
+
+#[test]
+fn a_child_reads_refreshes_and_publishes_on_its_own() {
+    let scratch = tempfile::tempdir().unwrap();
+    let space = quick().create(scratch.path()).unwrap();
+    publish(&space, &[("by", "parent")]);
+    space.refresh().unwrap();
+    let child = fork(|| {
+        assert_eq!(space.get("by").unwrap().unwrap(), b"parent");
+        publish(&space, &[("by", "child")]);
+        i32::from(!space.refresh().unwrap())
+    });
+    assert_eq!(child.wait(), Some(0));
+    assert!(space.refresh().unwrap());
+    assert_eq!(space.get("by").unwrap().unwrap(), b"child");
+}
+
+#[test]
+fn a_version_is_kept_track_of_though_a_forked_child_holds_a_copy_of_its_lock() {
+    let scratch = tempfile::tempdir().unwrap();
+    let space = quick().create(scratch.path()).unwrap();
+    let writer = space.writer().unwrap();
+    let child = fork(|| {
+        std::thread::sleep(std::time::Duration::from_secs(600));
+        0
+    });
+    assert_eq!(writer.publish().unwrap(), 1);
+    assert_eq!(publish(&space, &[("a", "2")]), 2);
+    assert_eq!(crate::support::version_dirs(scratch.path()).len(), 1);
+    child.kill();
+}

@@ -1,0 +1,15 @@
+//! The suites of the space: one file per promise.
+#![forbid(unsafe_code)]
+
+mod basics;
+mod damage;
+mod fork;
+mod gem;
+mod kill;
+mod leftovers;
+mod model;
+mod power_cut;
+mod refresh;
+mod refusal;
+mod support;
+mod versions;

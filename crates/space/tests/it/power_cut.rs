@@ -1,0 +1,123 @@
+//! The power fails at every point of every publication: the old version or the new one, never a mix, never neither.
+
+use std::path::Path;
+
+use fastrand::Rng;
+use hammerspace_space::{Options, Result, Space};
+use hammerspace_testkit::disk::Tape;
+
+use crate::support::{Twin, contents};
+
+/// A space at some moment: its version's number, and what is in it.
+type Moment = (Option<u64>, Twin);
+
+/// What was taped, and for each publication when it returned and what it left.
+struct Story {
+    tape: Tape,
+    moments: Vec<(usize, Moment)>,
+}
+
+fn moment(space: &Space) -> Moment {
+    space.refresh().unwrap();
+    (space.snapshot().number(), contents(&space.snapshot()).unwrap())
+}
+
+/// Replaces, updates, goes back and clears, as users do.
+fn tell(seed: u64) -> Story {
+    let scratch = tempfile::tempdir().unwrap();
+    let space = Options::new().keep(2).create(scratch.path()).unwrap();
+    let mut rng = Rng::with_seed(seed);
+    let (tape, moments) = Tape::record(scratch.path(), |counter| {
+        let mut moments = vec![(0, moment(&space))];
+        for step in 0..8 {
+            act(&space, step, &mut rng).unwrap();
+            moments.push((counter.now(), moment(&space)));
+        }
+        moments
+    });
+    Story { tape, moments }
+}
+
+fn act(space: &Space, step: u8, rng: &mut Rng) -> Result<()> {
+    let mut writer = match step {
+        4 => return space.rollback(None).map(drop),
+        6 => return space.clear(),
+        0 | 2 => space.replace()?,
+        _ => space.writer()?,
+    };
+    for key in 0..rng.u8(1..20) {
+        writer.put([key], vec![rng.u8(..); rng.usize(..2000)])?;
+    }
+    writer.delete([rng.u8(..20)])?;
+    writer.publish().map(drop)
+}
+
+/// Cuts in front of change `at`, and checks what is found.
+fn cut(story: &Story, at: usize, seed: u64) -> Result<(), String> {
+    let disk = tempfile::tempdir().unwrap();
+    story.tape.cut(at, &mut Rng::with_seed(seed)).write_to(disk.path()).unwrap();
+    let context = |what: String| format!("cut at {at} of {}, seed {seed}: {what}", story.tape.len());
+    let found = find(disk.path()).map_err(context)?;
+    let done = story.moments.iter().rposition(|(end, _)| *end <= at).expect("the empty space at the start");
+    let may_be = &story.moments[done..story.moments.len().min(done + 2)];
+    if !may_be.iter().any(|(_, moment)| is(&found, moment)) {
+        return Err(context(format!("version {:?} with {} keys is neither", found.0, found.1.len())));
+    }
+    goes_on(disk.path()).map_err(context)
+}
+
+/// The contents must be those; the number may be missing only while its publication is under way.
+fn is(found: &Moment, expected: &Moment) -> bool {
+    found.1 == expected.1 && (found.0 == expected.0 || found.0.is_none())
+}
+
+fn find(path: &Path) -> Result<Moment, String> {
+    let space = Space::open(path).map_err(|error| error.to_string())?;
+    let snapshot = space.snapshot();
+    if let Some(finding) = snapshot.verify().and_then(|report| report.findings().first().cloned()) {
+        return Err(finding.to_string());
+    }
+    Ok((snapshot.number(), contents(&snapshot).map_err(|error| error.to_string())?))
+}
+
+/// Life goes on after the cut.
+fn goes_on(path: &Path) -> Result<(), String> {
+    let publish = || {
+        let space = Options::new().open(path)?;
+        let mut writer = space.writer()?;
+        writer.put("after", "the cut")?;
+        writer.publish()?;
+        space.refresh()?;
+        Ok(space.get("after")?.is_some())
+    };
+    match publish() {
+        Ok(true) => Ok(()),
+        Ok(false) => Err("what was published after the cut is not there".into()),
+        Err(error @ hammerspace_space::Error { .. }) => Err(error.to_string()),
+    }
+}
+
+fn survives(story: &Story, seeds: std::ops::Range<u64>) -> Result<(), String> {
+    (0..=story.tape.len()).try_for_each(|at| seeds.clone().try_for_each(|seed| cut(story, at, seed)))
+}
+
+#[test]
+fn the_old_version_or_the_new_one() {
+    for seed in 0..2 {
+        survives(&tell(seed), 0..8).unwrap();
+    }
+}
+
+/// A harness that cannot see a missing sync cannot see anything: each one that publishing makes is needed.
+#[test]
+fn canary_each_forgotten_sync_is_noticed() {
+    let story = tell(0);
+    let publication = story.moments[1].0..story.moments[2].0;
+    let syncs: Vec<_> = story.tape.syncs().into_iter().filter(|(at, _)| publication.contains(at)).collect();
+    assert_eq!(syncs.len(), 6, "log, index, version, space, stamp, space: {syncs:?}");
+    for (at, what) in syncs {
+        let moments = story.moments.clone();
+        let forgetful = Story { tape: story.tape.forgetting(at), moments };
+        assert!(survives(&forgetful, 0..30).is_err(), "nobody notices that {what} was not synced (change {at})");
+    }
+}

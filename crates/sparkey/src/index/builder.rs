@@ -1,0 +1,311 @@
+//! Making an index: replay the log into a Robin Hood table, then count and write the header.
+//!
+//! Insertion follows Java's rule: whoever is farther from home keeps the slot, and among equals the lower address. So keys
+//! that want the same slot lie in log order, whatever was displaced before.
+//!
+//! The walk and the hole-closing both end after `capacity` steps, because a table that is brought up to date comes from
+//! outside and may be damaged.
+
+use super::header::{HashSize, IndexHeader};
+use super::probe::Probe;
+use super::slot::{Shape, Slot};
+use crate::fault;
+use crate::log::Log;
+use crate::log::entry::{Address, EntryKind};
+use crate::log::header::LogHeader;
+use crate::log::lookup::{Lookup, Seen};
+use crate::log::named;
+use crate::{Compression, Entry};
+use hammerspace_error::{Doing, Result};
+
+/// How to make an index.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IndexOptions {
+    /// Bytes of a hash. By default 4, and 8 from 2^23 slots on.
+    pub hash_size: Option<HashSize>,
+    /// Seed of the hash function. By default drawn at random.
+    pub seed: Option<u32>,
+}
+
+/// Makes the index of a whole log: the bytes of an `.spi` file, to be written in one go.
+///
+/// Takes time linear in the log, and memory for the index alone: 8 to 16 bytes for each of `1.3 * num_puts` slots.
+pub fn build_index<B: AsRef<[u8]>>(log: &Log<B>, options: &IndexOptions) -> Result<Vec<u8>> {
+    let puts = trusted_puts(log)?;
+    build(log, log.header().data_end, puts, capacity_for(puts), options)
+}
+
+/// Slots for so many puts: 1.3 times as many, and an odd number, as Spotify's writers do.
+pub(crate) fn capacity_for(puts: u64) -> u64 {
+    (puts.saturating_add(puts / 10 * 3 + puts % 10 * 3 / 10)) | 1
+}
+
+/// The header's `num_puts`, if the log's bytes justify a table of that size; else the puts counted.
+pub(crate) fn trusted_puts<B: AsRef<[u8]>>(log: &Log<B>) -> Result<u64> {
+    let header = log.header();
+    if header.num_puts <= header.data_end {
+        return Ok(header.num_puts);
+    }
+    let (mut entries, mut puts) = (log.entries(), 0);
+    while let Some(entry) = entries.lend()? {
+        puts += u64::from(entry.is_put());
+    }
+    Ok(puts)
+}
+
+/// Makes the index of the log's bytes up to `end`, which hold `puts` puts.
+pub(crate) fn build<B: AsRef<[u8]>>(
+    log: &Log<B>,
+    end: u64,
+    puts: u64,
+    capacity: u64,
+    options: &IndexOptions,
+) -> Result<Vec<u8>> {
+    let seed = match options.seed {
+        Some(seed) => seed,
+        None => getrandom::u32().map_err(std::io::Error::from).doing("draw a hash seed")?,
+    };
+    let hash_size = options.hash_size.unwrap_or(if capacity < 1 << 23 { HashSize::Four } else { HashSize::Eight });
+    let shape = shape_for(log.header(), end, hash_size, capacity as usize);
+    let table_len = shape.table_len().expect("a table bounded by the log's length");
+    let image = vec![0; IndexHeader::SIZE + table_len];
+    let mut builder = Builder { log, end, shape, seed, image, garbage_size: 0, num_entries: 0 };
+    builder.replay(Address::FIRST, puts)?;
+    builder.finish()
+}
+
+/// The narrowest addresses that reach every entry before `end`.
+pub(crate) fn shape_for(header: &LogHeader, end: u64, hash_size: HashSize, capacity: usize) -> Shape {
+    let block_bits = match header.compression {
+        // Java from 22 on assumes 0 here, and finds no key otherwise.
+        Compression::None => 0,
+        _ => header.max_entries_per_block.max(1).next_power_of_two_bits(),
+    };
+    let address_size = if end < 1 << (32 - block_bits) { 4 } else { 8 };
+    Shape { hash_size, address_size, block_bits, capacity }
+}
+
+trait Bits {
+    fn next_power_of_two_bits(self) -> u32;
+}
+
+impl Bits for u32 {
+    /// The smallest `b` with `2^b >= self`, 31 at most.
+    fn next_power_of_two_bits(self) -> u32 {
+        (Self::BITS - (self - 1).leading_zeros()).min(31)
+    }
+}
+
+/// A table in the making, with room for the header before it.
+pub(crate) struct Builder<'a, B> {
+    pub(crate) log: &'a Log<B>,
+    /// How much of the log the index will cover.
+    pub(crate) end: u64,
+    pub(crate) shape: Shape,
+    pub(crate) seed: u32,
+    pub(crate) image: Vec<u8>,
+    pub(crate) garbage_size: u64,
+    pub(crate) num_entries: u64,
+}
+
+impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
+    /// Applies the log's entries from `from` on, among which there are `puts` puts.
+    pub(crate) fn replay(&mut self, from: Address, puts: u64) -> Result<()> {
+        let log = self.log;
+        let mut entries = log.entries_between(from, self.end)?;
+        let mut lookup = Lookup::new(log.data(self.end), log.header());
+        let mut left = puts;
+        while let Some(entry) = entries.lend()? {
+            match entry.kind {
+                EntryKind::Put => {
+                    left = left.checked_sub(1).ok_or_else(|| self.too_many_puts(&entry))?;
+                    self.put(&entry, &mut lookup)?;
+                }
+                EntryKind::Delete => self.delete(&entry, &mut lookup)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, entry: &Entry<'_>, lookup: &mut Lookup<'a>) -> Result<()> {
+        let hash = self.shape.hash_size.hash(&entry.key, self.seed);
+        let address = self.shape.pack(entry.address).ok_or_else(|| self.address_too_wide(entry))?;
+        match self.find(hash, &entry.key, lookup)? {
+            Some((at, dead)) => {
+                self.garbage_size += dead;
+                self.set(at, Slot { hash, address });
+                Ok(())
+            }
+            None => self.insert(Slot { hash, address }),
+        }
+    }
+
+    fn delete(&mut self, entry: &Entry<'_>, lookup: &mut Lookup<'a>) -> Result<()> {
+        self.garbage_size += entry.encoded_len();
+        let hash = self.shape.hash_size.hash(&entry.key, self.seed);
+        if let Some((at, dead)) = self.find(hash, &entry.key, lookup)? {
+            self.garbage_size += dead;
+            self.remove(at)?;
+        }
+        Ok(())
+    }
+
+    /// The slot of `key`, and the encoded bytes of the put it points to.
+    fn find(&self, hash: u64, key: &[u8], lookup: &mut Lookup<'a>) -> Result<Option<(usize, u64)>> {
+        for (at, slot) in Probe::new(self.table(), self.shape, hash) {
+            let address = self.shape.unpack(slot.address);
+            if !(LogHeader::SIZE as u64..self.end).contains(&address.offset) {
+                return Err(self.damaged(at, format!("points to {}, outside the log's data", address.offset)));
+            }
+            match lookup.put_at(address, key).map_err(|error| named(error, self.log.file()))? {
+                Seen::Put(put) => return Ok(Some((at, put.head.entry_len()))),
+                Seen::Other => {}
+                Seen::Delete => return Err(self.damaged(at, format!("points to a delete at {}", address.offset))),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Robin Hood: the carried slot takes the place of the first one that is nearer home, and that one is carried on.
+    fn insert(&mut self, mut carried: Slot) -> Result<()> {
+        let mut at = self.shape.wanted(carried.hash);
+        let mut displacement = 0;
+        for _ in 0..self.shape.capacity {
+            let resident = self.get(at);
+            if resident.is_empty() {
+                self.set(at, carried);
+                self.num_entries += 1;
+                return Ok(());
+            }
+            let theirs = self.shape.displacement(at, resident.hash);
+            if displacement > theirs || (displacement == theirs && carried.address < resident.address) {
+                self.set(at, carried);
+                (carried, displacement) = (resident, theirs);
+            }
+            (at, displacement) = (self.shape.after(at), displacement + 1);
+        }
+        Err(self.damaged(at, "and all others are occupied"))
+    }
+
+    /// Empties a slot and moves what is displaced behind it one nearer home.
+    fn remove(&mut self, mut hole: usize) -> Result<()> {
+        for _ in 1..self.shape.capacity {
+            let next = self.shape.after(hole);
+            let slot = self.get(next);
+            if slot.is_empty() || self.shape.wanted(slot.hash) == next {
+                break;
+            }
+            self.set(hole, slot);
+            hole = next;
+        }
+        self.set(hole, Slot::EMPTY);
+        self.num_entries = self.num_entries.checked_sub(1).ok_or_else(|| self.damaged(hole, "was not counted"))?;
+        Ok(())
+    }
+
+    /// Takes the statistics and completes the image.
+    pub(crate) fn finish(mut self) -> Result<Vec<u8>> {
+        let mut broken = None;
+        let counts = Counts::of(self.table(), self.shape, |at, finding| {
+            broken.get_or_insert_with(|| self.damaged(at, finding));
+        });
+        if let Some(error) = broken {
+            return Err(error);
+        }
+        if counts.entries != self.num_entries {
+            return Err(
+                self.damaged(0, format!("begins a table of {} entries, not {}", counts.entries, self.num_entries))
+            );
+        }
+        let log = self.log.header();
+        let header = IndexHeader {
+            minor_version: IndexHeader::MINOR_VERSION,
+            file_identifier: log.file_identifier,
+            hash_seed: self.seed,
+            data_end: self.end,
+            max_key_len: log.max_key_len,
+            max_value_len: log.max_value_len,
+            num_puts: log.num_puts,
+            garbage_size: self.garbage_size,
+            num_entries: counts.entries,
+            address_size: self.shape.address_size as u32,
+            hash_size: self.shape.hash_size,
+            hash_capacity: self.shape.capacity as u64,
+            max_displacement: counts.max_displacement,
+            entry_block_bits: self.shape.block_bits,
+            hash_collisions: counts.collisions,
+            total_displacement: counts.total_displacement,
+        };
+        self.image[..IndexHeader::SIZE].copy_from_slice(&header.encode());
+        Ok(self.image)
+    }
+
+    fn table(&self) -> &[u8] {
+        &self.image[IndexHeader::SIZE..]
+    }
+
+    fn get(&self, at: usize) -> Slot {
+        self.shape.get(self.table(), at)
+    }
+
+    fn set(&mut self, at: usize, slot: Slot) {
+        self.shape.set(&mut self.image[IndexHeader::SIZE..], at, slot);
+    }
+
+    /// Only a table that came from outside can get here.
+    #[cold]
+    fn damaged(&self, at: usize, finding: impl std::fmt::Display) -> hammerspace_error::Error {
+        fault::index(self.shape.offset(at), format!("slot {at} {finding}"))
+    }
+
+    #[cold]
+    fn too_many_puts(&self, entry: &Entry<'_>) -> hammerspace_error::Error {
+        let finding = format!("a put more than the header's num_puts {}", self.log.header().num_puts);
+        named(fault::log(entry.address.offset as usize, finding), self.log.file())
+    }
+
+    #[cold]
+    fn address_too_wide(&self, entry: &Entry<'_>) -> hammerspace_error::Error {
+        let Address { offset, index } = entry.address;
+        let most = self.log.header().max_entries_per_block;
+        let finding = format!("entry {index} of a block, but the header's max_entries_per_block is {most}");
+        named(fault::log(offset as usize, finding), self.log.file())
+    }
+}
+
+/// What a header says about its table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) entries: u64,
+    pub(crate) max_displacement: u64,
+    pub(crate) total_displacement: u64,
+    pub(crate) collisions: u64,
+}
+
+impl Counts {
+    /// Counts a table from left to right, and calls `broken` where Robin Hood order is.
+    pub(crate) fn of(table: &[u8], shape: Shape, mut broken: impl FnMut(usize, String)) -> Self {
+        let mut counts = Self::default();
+        let last = shape.get(table, shape.capacity - 1);
+        let (mut before, mut before_displacement) = (last, shape.displacement(shape.capacity - 1, last.hash));
+        for at in 0..shape.capacity {
+            let slot = shape.get(table, at);
+            // As Spotify counts: an empty slot "collides" with a hash of 0 before it, except around the end.
+            let collides = slot.hash == before.hash && !before.is_empty() && (at > 0 || !slot.is_empty());
+            counts.collisions += u64::from(collides);
+            let mut displacement = 0;
+            if !slot.is_empty() {
+                displacement = shape.displacement(at, slot.hash);
+                let most = if before.is_empty() { 0 } else { before_displacement + 1 };
+                if displacement > most {
+                    broken(at, format!("is {displacement} from home where at most {most} can be"));
+                }
+                counts.entries += 1;
+                counts.max_displacement = counts.max_displacement.max(displacement as u64);
+                counts.total_displacement += displacement as u64;
+            }
+            (before, before_displacement) = (slot, displacement);
+        }
+        counts
+    }
+}

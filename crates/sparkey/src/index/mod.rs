@@ -1,0 +1,99 @@
+//! The index (`.spi`): from a key's hash to the address of its put in the log.
+//!
+//! ```text
+//! | header 112 B | slot 0 | slot 1 | … | slot capacity-1 |      slot = hash (4|8 B) + address (4|8 B), little-endian
+//! ```
+//! What always holds in a sound index (`verify` checks it):
+//! 1. Address 0 means empty. No entry can lie there, since the log's header does.
+//! 2. Walking right, with wrap-around, displacement grows by at most one per slot, and is 0 after an empty slot.
+//! 3. There may be *no* empty slot: the rule `1 | 1.3 * puts` gives capacity 1 to one put and 3 to three.
+//! 4. Every live key of the log's first `data_end` bytes has exactly one slot, and nobody else has any.
+//!
+//! On open the header's own contradictions are refused, and a table that the file does not hold. Everything else is
+//! refused by the access that meets it.
+
+pub(crate) mod builder;
+pub(crate) mod header;
+pub(crate) mod probe;
+pub(crate) mod slot;
+pub(crate) mod update;
+pub(crate) mod verify;
+
+use crate::fault;
+use hammerspace_error::Result;
+use header::IndexHeader;
+use probe::Probe;
+use slot::Shape;
+use std::path::{Path, PathBuf};
+
+/// An index, opened for reading: its header, checked, and the bytes it lies in.
+#[derive(Clone, Debug)]
+pub struct Index<B> {
+    bytes: B,
+    header: IndexHeader,
+    shape: Shape,
+    file: Option<PathBuf>,
+}
+
+impl<B: AsRef<[u8]>> Index<B> {
+    /// Opens the index in `bytes`, from its header: constant time. Bytes after the table are ignored, as in C.
+    pub fn open(bytes: B) -> Result<Self> {
+        let header = IndexHeader::parse(bytes.as_ref())?;
+        let (len, shape) = (bytes.as_ref().len(), Shape::of(&header));
+        let fits = shape.table_len().is_some_and(|table| table <= len - IndexHeader::SIZE);
+        if !fits {
+            let (slots, size) = (header.hash_capacity, header.slot_size());
+            return Err(fault::index(len, format!("the index ends here, short of its {slots} slots of {size} bytes")));
+        }
+        Ok(Self { bytes, header, shape, file: None })
+    }
+
+    /// Names the file that the bytes come from, for errors to come.
+    #[must_use]
+    pub fn named(mut self, file: impl Into<PathBuf>) -> Self {
+        self.file = Some(file.into());
+        self
+    }
+
+    /// What the index says about itself.
+    pub fn header(&self) -> &IndexHeader {
+        &self.header
+    }
+
+    /// The bytes as opened.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+
+    /// Gives the bytes back.
+    pub fn into_inner(self) -> B {
+        self.bytes
+    }
+
+    /// The hash of `key` under the seed of this index.
+    #[inline]
+    pub(crate) fn hash(&self, key: &[u8]) -> u64 {
+        self.shape.hash_size.hash(key, self.header.hash_seed)
+    }
+
+    /// The slots that hold `hash`.
+    #[inline]
+    pub(crate) fn probe(&self, hash: u64) -> Probe<'_> {
+        Probe::new(self.table(), self.shape, hash)
+    }
+
+    #[inline]
+    pub(crate) fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The bytes of the slots.
+    #[inline]
+    pub(crate) fn table(&self) -> &[u8] {
+        &self.bytes.as_ref()[IndexHeader::SIZE..][..self.shape.capacity * self.shape.slot_size()]
+    }
+
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+}

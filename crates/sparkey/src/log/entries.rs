@@ -1,0 +1,157 @@
+//! Every entry of a log, in order.
+
+use super::block::Blocks;
+use super::entry::{Address, Entry, Head};
+use super::header::LogHeader;
+use super::named;
+use crate::codec::Compression;
+use crate::fault;
+use hammerspace_bytes::vlq::Malformed;
+use hammerspace_error::Result;
+use std::borrow::Cow;
+use std::path::Path;
+
+/// Iterates over the entries of a log, in order; made by [`Log::entries`](crate::Log::entries). Ends after an error.
+///
+/// As an [`Iterator`] it gives entries that own what was decoded. [`lend`](Self::lend) lends them from its buffers
+/// instead, which spares two allocations per entry where the log is compressed.
+pub struct Entries<'a> {
+    source: Source<'a>,
+    file: Option<&'a Path>,
+    over: bool,
+}
+
+enum Source<'a> {
+    Plain(Plain<'a>),
+    Blocks(Blocks<'a>),
+}
+
+impl<'a> Entries<'a> {
+    /// The entries of `data`, the log from its first byte up to where the caller may look.
+    pub(crate) fn new(data: &'a [u8], header: &'a LogHeader, file: Option<&'a Path>) -> Self {
+        let source = match header.compression {
+            Compression::None => Source::Plain(Plain { data, at: LogHeader::SIZE }),
+            _ => Source::Blocks(Blocks::new(data, header)),
+        };
+        Self { source, file, over: false }
+    }
+
+    pub(crate) fn starting_at(
+        address: Address,
+        data: &'a [u8],
+        header: &'a LogHeader,
+        file: Option<&'a Path>,
+    ) -> Result<Self> {
+        let mut entries = Self::new(data, header, file);
+        if address.offset == data.len() as u64 && address.index == 0 {
+            entries.over = true;
+        } else if address != Address::FIRST {
+            check_address(address, data, header)?;
+            match &mut entries.source {
+                Source::Plain(plain) => plain.at = address.offset as usize,
+                Source::Blocks(blocks) => blocks.seek(address).map_err(|error| named(error, file))?,
+            }
+        }
+        Ok(entries)
+    }
+
+    /// The next entry, lent until the following call; `None` at the end and after an error.
+    pub fn lend(&mut self) -> Result<Option<Entry<'_>>> {
+        if self.over {
+            return Ok(None);
+        }
+        let result = match &mut self.source {
+            Source::Plain(plain) => plain.entry(),
+            Source::Blocks(blocks) => blocks.entry(),
+        };
+        self.over = !matches!(result, Ok(Some(_)));
+        result.map_err(|error| named(error, self.file))
+    }
+
+    /// The next entry that `wanted` accepts. Others are never copied.
+    pub(crate) fn next_where(&mut self, mut wanted: impl FnMut(&Entry<'_>) -> bool) -> Option<Result<Entry<'a>>> {
+        while !self.over {
+            let result = match &mut self.source {
+                Source::Plain(plain) => plain.entry().map(|entry| entry.map(|entry| wanted(&entry).then_some(entry))),
+                Source::Blocks(blocks) => {
+                    blocks.entry().map(|entry| entry.map(|entry| wanted(&entry).then(|| entry.into_owned())))
+                }
+            };
+            match result {
+                Ok(Some(None)) => {}
+                Ok(Some(Some(entry))) => return Some(Ok(entry)),
+                Ok(None) => self.over = true,
+                Err(error) => {
+                    self.over = true;
+                    return Some(Err(named(error, self.file)));
+                }
+            }
+        }
+        None
+    }
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = Result<Entry<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_where(|_| true)
+    }
+}
+
+impl std::iter::FusedIterator for Entries<'_> {}
+
+fn check_address(address: Address, data: &[u8], header: &LogHeader) -> Result<()> {
+    let Address { offset, index } = address;
+    let within = (LogHeader::SIZE as u64..data.len() as u64).contains(&offset);
+    if !within || (index > 0 && header.compression == Compression::None) {
+        return Err(fault::invalid(format!("no entry can lie at offset {offset}, index {index} of this log")));
+    }
+    Ok(())
+}
+
+/// Entries back to back.
+struct Plain<'a> {
+    data: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Plain<'a> {
+    fn entry(&mut self) -> Result<Option<Entry<'a>>> {
+        if self.at == self.data.len() {
+            return Ok(None);
+        }
+        let (entry, end) = plain_entry(self.data, self.at)?;
+        self.at = end;
+        Ok(Some(entry))
+    }
+}
+
+/// The entry at `offset`, and where the next one starts.
+#[inline]
+pub(crate) fn plain_entry(data: &[u8], offset: usize) -> Result<(Entry<'_>, usize)> {
+    let head = Head::parse(&data[offset..]).map_err(|malformed| bad_head(malformed, offset))?;
+    let payload = &data[offset + head.len..];
+    if head.payload_len() > payload.len() as u64 {
+        return Err(cut_short(head, offset, data.len()));
+    }
+    let (key, rest) = payload.split_at(head.key_len as usize);
+    let value = &rest[..head.value_len as usize];
+    let address = Address { offset: offset as u64, index: 0 };
+    let entry = Entry { kind: head.kind, key: Cow::Borrowed(key), value: Cow::Borrowed(value), address };
+    Ok((entry, offset + head.len + key.len() + value.len()))
+}
+
+#[cold]
+pub(crate) fn bad_head(malformed: Malformed, offset: usize) -> hammerspace_error::Error {
+    match malformed {
+        Malformed::Truncated => fault::log(offset, "the log's data ends within the lengths of the entry here"),
+        Malformed::TooLong => fault::log(offset, "a length of the entry here is no VLQ of 64 bits"),
+    }
+}
+
+#[cold]
+pub(crate) fn cut_short(head: Head, offset: usize, end: usize) -> hammerspace_error::Error {
+    let (kind, len) = (head.kind, head.entry_len());
+    fault::log(offset, format!("a {kind:?} of {len} bytes starts here, but the data ends at {end}"))
+}

@@ -1,0 +1,29 @@
+//! What a verification found.
+
+use hammerspace_error::Error;
+
+/// All that `verify` found wrong, in the order it was met.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// The first [`Report::FINDINGS_MAX`] findings, each with offset and remedy.
+    pub findings: Vec<Error>,
+    /// How many there were in all.
+    pub count: u64,
+}
+
+impl Report {
+    /// More findings than this are only counted.
+    pub const FINDINGS_MAX: usize = 100;
+
+    /// Whether nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.count == 0
+    }
+
+    pub(crate) fn add(&mut self, finding: Error) {
+        self.count += 1;
+        if self.findings.len() < Self::FINDINGS_MAX {
+            self.findings.push(finding);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! A log and its index, read together: a hash table from bytes to bytes.
+
+use crate::index::Index;
+use crate::index::slot::Slot;
+use crate::log::entries::Entries;
+use crate::log::entry::{Address, Entry};
+use crate::log::header::LogHeader;
+pub use crate::log::lookup::Found;
+use crate::log::lookup::{Lookup, Seen};
+use crate::log::{Log, named};
+use crate::report::Report;
+use crate::{fault, index};
+use hammerspace_error::{Error, Result};
+use std::borrow::Cow;
+
+/// A log and its index, opened for reading.
+///
+/// Sees the log as the index does: entries that were appended later are invisible, to lookups and to iteration. Any number
+/// of threads may share one. A lookup costs one hash and, where nothing is compressed, usually one slot and one entry.
+#[derive(Clone, Debug)]
+pub struct Table<L, I> {
+    log: Log<L>,
+    index: Index<I>,
+}
+
+impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
+    /// Opens both from their bytes: constant time.
+    pub fn open(log: L, index: I) -> Result<Self> {
+        let index = Index::open(index)?;
+        Self::join(Log::open(log)?, index)
+    }
+
+    /// Puts a log and its index together; refuses two that do not belong together.
+    pub fn join(log: Log<L>, index: Index<I>) -> Result<Self> {
+        check_pair(&log, &index).map_err(|error| named(error, index.file()))?;
+        Ok(Self { log, index })
+    }
+
+    /// The log.
+    pub fn log(&self) -> &Log<L> {
+        &self.log
+    }
+
+    /// The index.
+    pub fn index(&self) -> &Index<I> {
+        &self.index
+    }
+
+    /// Gives log and index back.
+    pub fn into_parts(self) -> (Log<L>, Index<I>) {
+        (self.log, self.index)
+    }
+
+    /// Live keys.
+    pub fn len(&self) -> u64 {
+        self.index.header().num_entries
+    }
+
+    /// Whether there is no live key.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of `key`; a slice of the log's bytes where nothing is compressed.
+    #[inline]
+    pub fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
+        Ok(self.find(key)?.map(|found| match found {
+            Found::Mapped(range) => Cow::Borrowed(&self.log.bytes()[range]),
+            Found::Decoded(value) => Cow::Owned(value.into_vec()),
+        }))
+    }
+
+    /// The values of many keys, in their order.
+    pub fn get_many<K: AsRef<[u8]>>(&self, keys: &[K]) -> Result<Vec<Option<Cow<'_, [u8]>>>> {
+        keys.iter().map(|key| self.get(key.as_ref())).collect()
+    }
+
+    /// Whether `key` is live.
+    pub fn contains(&self, key: &[u8]) -> Result<bool> {
+        self.look_up(key, |_, _| Ok(())).map(|found| found.is_some())
+    }
+
+    /// The value of `key` without a lifetime, for owners of the bytes.
+    #[inline]
+    pub fn find(&self, key: &[u8]) -> Result<Option<Found>> {
+        self.look_up(key, |lookup, put| lookup.value(put))
+    }
+
+    /// Live entries, in log order.
+    pub fn iter(&self) -> Live<'_, L, I> {
+        Live { table: self, entries: Entries::new(self.data(), self.log.header(), self.log.file()) }
+    }
+
+    /// Live entries from `address` on, which must be that of an entry, or the index's `data_end`.
+    pub fn iter_from(&self, address: Address) -> Result<Live<'_, L, I>> {
+        let entries = self.log.entries_between(address, self.index.header().data_end)?;
+        Ok(Live { table: self, entries })
+    }
+
+    /// Reads everything, and says all that is wrong with log and index. Linear in the log; builds a second index.
+    pub fn verify(&self) -> Report {
+        let mut report = self.log.verify();
+        index::verify::verify(self, &mut report);
+        report
+    }
+
+    /// The log as far as the index covers it.
+    #[inline]
+    pub(crate) fn data(&self) -> &[u8] {
+        self.log.data(self.index.header().data_end)
+    }
+
+    #[inline]
+    fn look_up<T>(
+        &self,
+        key: &[u8],
+        then: impl Fn(&mut Lookup<'_>, &crate::log::lookup::Put) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut lookup = Lookup::new(self.data(), self.log.header());
+        for (at, slot) in self.index.probe(self.index.hash(key)) {
+            let address = self.address(at, slot)?;
+            let in_log = |error| named(error, self.log.file());
+            match lookup.put_at(address, key).map_err(in_log)? {
+                Seen::Put(put) => return then(&mut lookup, &put).map(Some).map_err(in_log),
+                Seen::Other => {}
+                Seen::Delete => return Err(self.damaged(at, format!("a delete at log offset {}", address.offset))),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where slot `at` points to, if that is within the log.
+    #[inline]
+    pub(crate) fn address(&self, at: usize, slot: Slot) -> Result<Address> {
+        let address = self.index.shape().unpack(slot.address);
+        let end = self.index.header().data_end;
+        if !(LogHeader::SIZE as u64..end).contains(&address.offset) {
+            return Err(self.damaged(at, format!("log offset {}, outside the data from 84 to {end}", address.offset)));
+        }
+        Ok(address)
+    }
+
+    #[cold]
+    pub(crate) fn damaged(&self, at: usize, target: impl std::fmt::Display) -> Error {
+        let error = fault::index(self.index.shape().offset(at), format!("slot {at} points to {target}"));
+        named(error, self.index.file())
+    }
+
+    /// Whether this put is the one that the index has for its key: it points to just this address.
+    fn is_live(&self, entry: &Entry<'_>) -> bool {
+        let Some(address) = self.index.shape().pack(entry.address).filter(|_| entry.is_put()) else { return false };
+        self.index.probe(self.index.hash(&entry.key)).any(|(_, slot)| slot.address == address)
+    }
+}
+
+impl<'a, L: AsRef<[u8]>, I: AsRef<[u8]>> IntoIterator for &'a Table<L, I> {
+    type Item = Result<Entry<'a>>;
+    type IntoIter = Live<'a, L, I>;
+
+    fn into_iter(self) -> Live<'a, L, I> {
+        self.iter()
+    }
+}
+
+/// Iterates over the live entries of a [`Table`], in log order. Ends after an error.
+pub struct Live<'a, L, I> {
+    table: &'a Table<L, I>,
+    entries: Entries<'a>,
+}
+
+impl<'a, L: AsRef<[u8]>, I: AsRef<[u8]>> Iterator for Live<'a, L, I> {
+    type Item = Result<Entry<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.entries.next_where(|entry| self.table.is_live(entry))
+    }
+}
+
+impl<L: AsRef<[u8]>, I: AsRef<[u8]>> std::iter::FusedIterator for Live<'_, L, I> {}
+
+fn check_pair<L: AsRef<[u8]>, I: AsRef<[u8]>>(log: &Log<L>, index: &Index<I>) -> Result<()> {
+    let (log, index) = (log.header(), index.header());
+    if log.file_identifier != index.file_identifier {
+        let finding = format!(
+            "the index belongs to the log with identifier {:#010x}, not {:#010x}",
+            index.file_identifier, log.file_identifier
+        );
+        return Err(fault::index(12, finding));
+    }
+    for (name, offset, ours, theirs) in [
+        ("data_end", 20, index.data_end, log.data_end),
+        ("max_key_len", 28, index.max_key_len, log.max_key_len),
+        ("max_value_len", 36, index.max_value_len, log.max_value_len),
+    ] {
+        if ours > theirs {
+            let finding = format!("the index's {name} {ours} exceeds the log's {theirs}: it belongs to a longer log");
+            return Err(fault::index(offset, finding));
+        }
+    }
+    Ok(())
+}
