@@ -5,10 +5,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser};
+use clap::{Args, CommandFactory, Parser, value_parser};
 use data_encoding::HEXLOWER_PERMISSIVE;
 use hammerspace_error::{Error, Kind, Result};
+use hammerspace_sparkey::Compression;
 
 use crate::exit::Dialect;
 use crate::output::Output;
@@ -137,9 +139,13 @@ pub(crate) fn bytes(given: &OsStr, hex: bool) -> Result<Vec<u8>> {
     })
 }
 
-/// What block size is taken where none is asked for, and between what bounds one may be asked for: as in Spotify's tool.
+/// What block size is taken where none is asked for: as in Spotify's tool.
 pub(crate) const BLOCK_SIZE: u32 = 1 << 12;
-pub(crate) const BLOCK_SIZES: std::ops::RangeInclusive<u32> = 1 << 4..=1 << 30;
+
+/// Reads a block size, between the bounds of Spotify's tool.
+pub(crate) fn block_sizes() -> impl TypedValueParser<Value = u32> {
+    value_parser!(u32).range(1 << 4..=1 << 30)
+}
 
 /// Reads the name of a compression.
 pub(crate) fn compressions() -> impl TypedValueParser<Value = Compression> {

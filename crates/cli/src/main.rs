@@ -11,7 +11,9 @@
 mod args;
 mod exit;
 mod output;
+mod prefix;
 mod progress;
+mod sharers;
 mod sparkey;
 mod verb;
 mod verdict;

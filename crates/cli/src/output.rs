@@ -61,13 +61,6 @@ impl Output {
         Ok(if value.is_some() { Outcome::Found } else { Outcome::NotFound })
     }
 
-    /// Something to know beside the answer. `--json` leaves it out: there, fields of the answer say it.
-    pub(crate) fn note(&self, note: impl fmt::Display) {
-        if !self.json {
-            eprintln!("{}: {note}", self.name);
-        }
-    }
-
     /// Tells of an error that ends the verb.
     pub(crate) fn error(&mut self, error: &Error) -> Result<()> {
         if self.json { self.object(&Failure { error: Told(error) }) } else { self.complain(error) }

@@ -28,7 +28,7 @@ enum Part {
 impl FromStr for Prefix {
     type Err = String;
 
-    fn from_str(mut text: &str) -> Result<Self, String> {
+    fn from_str(mut text: &str) -> std::result::Result<Self, String> {
         let mut parts = Vec::new();
         while let Some((before, rest)) = text.split_once('{') {
             let (name, after) = rest.split_once('}').ok_or("a `{` is not closed")?;

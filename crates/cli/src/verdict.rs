@@ -60,7 +60,7 @@ impl fmt::Display for Verdict {
 }
 
 impl Serialize for Verdict {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
         let findings: Vec<_> = self.report.findings.iter().map(Told).collect();
         to.collect_map([
             ("sound", json!(self.report.is_clean())),

@@ -8,7 +8,7 @@ use hammerspace_sparkey::{Compression, LogOptions, LogWriter};
 
 use super::info::{Described, Header};
 use super::pair::replace;
-use crate::args::{BLOCK_SIZE, BLOCK_SIZES, compressions};
+use crate::args::{BLOCK_SIZE, block_sizes, compressions};
 use crate::exit::Outcome;
 use crate::output::Output;
 
@@ -19,7 +19,7 @@ pub(crate) struct Createlog {
     #[arg(short, value_name = "none|snappy|zstd", default_value = "none", value_parser = compressions())]
     compression: Compression,
     /// The most bytes of entries that are compressed together
-    #[arg(short, value_name = "BYTES", default_value_t = BLOCK_SIZE, value_parser = BLOCK_SIZES)]
+    #[arg(short, value_name = "BYTES", default_value_t = BLOCK_SIZE, value_parser = block_sizes())]
     block_size: u32,
     /// The log, NAME.spl
     log: PathBuf,

@@ -31,7 +31,7 @@ impl Delete {
         let wanted = self.keys.iter().map(|key| bytes(key, self.hex)).collect::<Result<BTreeSet<_>>>()?;
         let pair = Pair::of_either(&self.file)?;
         // The log may have grown since the index was written; only an index that is up to date knows what is there.
-        pair.write_index()?;
+        pair.update_index()?;
         let deleted = delete(&pair, &wanted)?;
         let missing = wanted.len() - deleted;
         if out.json() {
@@ -54,7 +54,7 @@ fn delete(pair: &Pair, wanted: &BTreeSet<Vec<u8>>) -> Result<usize> {
         let mut log = append(&pair.log)?;
         present.iter().try_for_each(|key| log.delete(key))?;
         log.finish()?;
-        pair.write_index()?;
+        pair.update_index()?;
     }
     Ok(present.len())
 }

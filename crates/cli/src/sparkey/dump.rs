@@ -39,7 +39,7 @@ impl Dump {
     fn live(&self, pair: &Pair, out: &mut Output) -> Result<()> {
         let table = pair.open_table()?;
         for entry in table.iter() {
-            let (key, value) = entry?;
+            let Entry { key, value, .. } = entry?;
             if out.json() {
                 out.object(&output::Pair { key: &key, value: Some(&value) })?;
             } else {

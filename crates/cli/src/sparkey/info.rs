@@ -124,7 +124,7 @@ fn average(header: &IndexHeader) -> String {
 }
 
 impl Serialize for Described<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
         let file = json!(self.file.to_string_lossy());
         match self.header {
             Header::Log(header) => to.collect_map([("file", file)].into_iter().chain(log_fields(header))),

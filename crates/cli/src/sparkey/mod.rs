@@ -26,6 +26,8 @@ use hammerspace_error::Result;
 use crate::exit::Outcome;
 use crate::output::Output;
 
+pub(crate) use pair::{Pair, replace};
+
 pub(crate) const EXIT_CODES: &str = "Exit codes: 0 found or done, 1 error, 2 not found.";
 
 #[derive(Subcommand)]

@@ -1,7 +1,7 @@
 //! A log and its index as files: found by either name, mapped for reading, replaced as a whole.
 
 use std::ffi::OsString;
-use std::fs::{self, Permissions};
+use std::fs::{self, Permissions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use hammerspace_error::{Doing, Error, Kind, Result};
 use hammerspace_os::{File, Map};
-use hammerspace_sparkey::{IndexOptions, Log, Table, build_index, update_index};
+use hammerspace_sparkey::{Index, IndexHeader, IndexOptions, Log, LogWriter, Table, build_index, update_index};
 use tempfile::NamedTempFile;
 
 /// The names of the two files, which differ in their last letter.
@@ -36,26 +36,62 @@ impl Pair {
         Self::of_log(file).or_else(|_| Self::of_index(file)).map_err(|_| misnamed(file, "a log or index", ".spl or .spi"))
     }
 
-    /// The log, mapped.
-    pub(crate) fn open_log(&self) -> Result<Log<Map>> {
-        Ok(Log::open(map(&self.log)?).map_err(|error| error.file(&self.log))?.named(&self.log))
-    }
-
     /// Both, mapped.
     pub(crate) fn open_table(&self) -> Result<Table<Map, Map>> {
-        Table::open_named(map(&self.log)?, map(&self.index)?, &self.log, &self.index)
+        let index = Index::open(map(&self.index)?).map_err(|error| error.file(&self.index))?.named(&self.index);
+        Table::join(open_log(&self.log)?, index)
     }
 
-    /// Brings the index up to the log's end, or builds it where there is none to go on from; gives its bytes.
-    pub(crate) fn write_index(&self) -> Result<Vec<u8>> {
-        let log = self.open_log()?;
-        let index = match self.index.try_exists() {
-            Ok(true) => update_index(&log, &map(&self.index)?, &IndexOptions::default())?,
-            _ => build_index(&log, &IndexOptions::default())?,
+    /// The same, with an index made in memory where there is no file of one.
+    pub(crate) fn open_or_index(&self) -> Result<Table<Map, Vec<u8>>> {
+        let log = open_log(&self.log)?;
+        let index = match fs::read(&self.index) {
+            Ok(index) => index,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => build_index(&log, &IndexOptions::default())?,
+            Err(error) => return Err(Error::io("read the index", error).file(&self.index)),
         };
-        replace(&self.index, |file| file.write_all(&index).doing("write the index"))?;
-        Ok(index)
+        let index = Index::open(index).map_err(|error| error.file(&self.index))?.named(&self.index);
+        Table::join(log, index)
     }
+
+    /// Builds the index afresh. Spotify's tool goes on from the old one, and so carries its damage along.
+    pub(crate) fn build_index(&self) -> Result<IndexHeader> {
+        self.put_index(&build_index(&open_log(&self.log)?, &IndexOptions::default())?)
+    }
+
+    /// Brings the index up to the log's end: at the cost of what was appended, where it is sound and belongs to the log.
+    pub(crate) fn update_index(&self) -> Result<IndexHeader> {
+        let log = open_log(&self.log)?;
+        let updated = self.open_table().and_then(|old| update_index(&log, old.index(), &IndexOptions::default()));
+        match updated {
+            Ok(index) => self.put_index(&index),
+            Err(_) => self.build_index(),
+        }
+    }
+
+    fn put_index(&self, index: &[u8]) -> Result<IndexHeader> {
+        replace(&self.index, |file| file.write_all(index).doing("write the index"))?;
+        IndexHeader::parse(index)
+    }
+}
+
+/// Opens a log, mapped.
+pub(crate) fn open_log(path: &Path) -> Result<Log<Map>> {
+    Ok(Log::open(map(path)?).map_err(|error| error.file(path))?.named(path))
+}
+
+/// Opens a log to append to it; one writer at a time.
+pub(crate) fn append(path: &Path) -> Result<LogWriter<fs::File>> {
+    let open = || {
+        let file = fs::File::options().read(true).write(true).open(path).doing("open the log")?;
+        match file.try_lock() {
+            Ok(()) => LogWriter::append(file),
+            Err(TryLockError::WouldBlock) => Err(Error::new(Kind::Busy, "somebody else is appending to this log")
+                .remedy("try again when they are done")),
+            Err(TryLockError::Error(error)) => Err(Error::io("lock the log", error)),
+        }
+    };
+    open().map_err(|error| error.file(path))
 }
 
 /// Maps a whole file.

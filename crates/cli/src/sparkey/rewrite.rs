@@ -8,7 +8,7 @@ use hammerspace_sparkey::{Compression, LogHeader, LogOptions, LogWriter};
 use serde_json::json;
 
 use super::pair::{Pair, replace};
-use crate::args::{BLOCK_SIZE, BLOCK_SIZES, compressions};
+use crate::args::{BLOCK_SIZE, block_sizes, compressions};
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -20,7 +20,7 @@ pub(crate) struct Rewrite {
     #[arg(short, value_name = "none|snappy|zstd", value_parser = compressions())]
     compression: Option<Compression>,
     /// The most bytes of entries that are compressed together [default: as before]
-    #[arg(short, value_name = "BYTES", value_parser = BLOCK_SIZES)]
+    #[arg(short, value_name = "BYTES", value_parser = block_sizes())]
     block_size: Option<u32>,
     /// The index to read, NAME.spi; its log lies beside it
     input: PathBuf,
@@ -35,25 +35,25 @@ impl Rewrite {
         }
         let (source, target) = (Pair::of_index(&self.input)?, Pair::of_index(&self.output)?);
         let table = source.open_table()?;
-        let options = self.options(table.log_header());
+        let options = self.options(table.log().header());
         let progress = Progress::entries("rewrite", table.len());
         let header = replace(&target.log, |file| {
             let mut log = LogWriter::create(file, &options)?;
             for entry in table.iter() {
-                let (key, value) = entry?;
-                log.put(&key, &value)?;
+                let entry = entry?;
+                log.put(&entry.key, &entry.value)?;
                 progress.add(1);
             }
             Ok(log.finish()?.1)
         })?;
-        target.write_index()?;
+        target.build_index()?;
         if out.json() {
-            let dropped = table.log_header().num_puts - header.num_puts;
+            let dropped = table.log().header().num_puts - header.num_puts;
             out.object(&json!({
                 "output": target.index.to_string_lossy(),
                 "entries": header.num_puts,
                 "dropped_puts": dropped,
-                "dropped_deletes": table.log_header().num_deletes,
+                "dropped_deletes": table.log().header().num_deletes,
             }))?;
         }
         Ok(Outcome::Found)

@@ -12,7 +12,7 @@ use serde::Serializer as _;
 use serde::ser::SerializeMap;
 use serde_json::json;
 
-use crate::args::{BLOCK_SIZE, BLOCK_SIZES, compressions};
+use crate::args::{BLOCK_SIZE, block_sizes, compressions};
 use crate::exit::Outcome;
 use crate::output::{self, Output, shown};
 use crate::progress::Progress;
@@ -35,7 +35,7 @@ pub(crate) struct Export {
     #[arg(long, value_name = "none|snappy|zstd", default_value = "none", value_parser = compressions())]
     compression: Compression,
     /// The most bytes of entries of a Sparkey pair that are compressed together
-    #[arg(long, value_name = "BYTES", default_value_t = BLOCK_SIZE, value_parser = BLOCK_SIZES)]
+    #[arg(long, value_name = "BYTES", default_value_t = BLOCK_SIZE, value_parser = block_sizes())]
     block_size: u32,
 }
 
@@ -82,7 +82,7 @@ impl Export {
         if self.format == Form::Sparkey {
             let pair = Pair::of_either(path)?;
             replace(&pair.log, |log| self.sparkey(snapshot, log, &mut tick))?;
-            return pair.write_index().map(drop);
+            return pair.build_index().map(drop);
         }
         replace(path, |file| {
             let mut file = BufWriter::with_capacity(1 << 16, file);

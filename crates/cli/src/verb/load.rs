@@ -75,9 +75,10 @@ impl fmt::Display for Answer {
 impl Load {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let sources = self.files.iter().map(|file| self.source(file)).collect::<Result<Vec<_>>>()?;
+        let bytes = self.files.iter().map(|file| len(file)).sum::<Result<u64>>()?;
         let space = self.publishing.options().create(&self.space)?;
         let mut writer = if self.replace { space.replace()? } else { space.writer()? };
-        let progress = Progress::bytes("load", self.files.iter().map(|file| len(file)).sum());
+        let progress = Progress::bytes("load", bytes);
         let mut files = Vec::new();
         for (file, source) in self.files.iter().zip(sources) {
             files.push(self.load(file, source, &mut writer, &progress).map_err(|error| error.file(file))?);
@@ -141,9 +142,12 @@ fn is_stdin(file: &Path) -> bool {
     file == Path::new("-")
 }
 
-/// For the bar only: what cannot be measured counts nothing.
-fn len(file: &Path) -> u64 {
-    fs::metadata(file).map_or(0, |file| file.len())
+/// Bytes of the file; nobody knows how many will come from standard input.
+fn len(file: &Path) -> Result<u64> {
+    if is_stdin(file) {
+        return Ok(0);
+    }
+    Ok(fs::metadata(file).doing("look at the file").map_err(|error| error.file(file))?.len())
 }
 
 /// What a file is in.

@@ -3,7 +3,7 @@
 use clap::Args;
 use hammerspace::{Compression, Durability, Options};
 
-use crate::args::{BLOCK_SIZES, compressions};
+use crate::args::{block_sizes, compressions};
 
 #[derive(Args)]
 pub(crate) struct Publishing {
@@ -17,7 +17,7 @@ pub(crate) struct Publishing {
     #[arg(long, value_name = "none|snappy|zstd", value_parser = compressions())]
     compression: Option<Compression>,
     /// The most bytes of entries that are compressed together [default: as before, else 4096]
-    #[arg(long, value_name = "BYTES", value_parser = BLOCK_SIZES)]
+    #[arg(long, value_name = "BYTES", value_parser = block_sizes())]
     block_size: Option<u32>,
 }
 

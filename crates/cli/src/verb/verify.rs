@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use hammerspace::{Report, Space};
+use hammerspace::Space;
 use hammerspace_error::Result;
 
 use crate::exit::Outcome;

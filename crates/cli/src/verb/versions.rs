@@ -53,7 +53,7 @@ impl fmt::Display for Listed {
 }
 
 impl Serialize for Listed {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
         let VersionInfo { number, uid, is_current, entries, bytes, published } = &self.0;
         to.collect_map([
             ("number", json!(number)),
