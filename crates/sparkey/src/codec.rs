@@ -115,7 +115,7 @@ fn oversize(len: u64, block_size: u32) -> String {
 
 /// Packs blocks for a writer; keeps its context from block to block.
 pub(crate) enum Encoder {
-    Snappy(snap::raw::Encoder),
+    Snappy(Box<snap::raw::Encoder>),
     Zstd(zstd::bulk::Compressor<'static>),
 }
 
@@ -124,7 +124,7 @@ impl Encoder {
     pub(crate) fn new(compression: Compression) -> io::Result<Option<Self>> {
         Ok(match compression {
             Compression::None => None,
-            Compression::Snappy => Some(Self::Snappy(snap::raw::Encoder::new())),
+            Compression::Snappy => Some(Self::Snappy(Box::new(snap::raw::Encoder::new()))),
             Compression::Zstd => Some(Self::Zstd(zstd::bulk::Compressor::new(ZSTD_LEVEL)?)),
         })
     }

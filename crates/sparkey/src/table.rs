@@ -6,7 +6,7 @@ use crate::log::entries::Entries;
 use crate::log::entry::{Address, Entry};
 use crate::log::header::LogHeader;
 pub use crate::log::lookup::Found;
-use crate::log::lookup::{Lookup, Seen};
+use crate::log::lookup::{Lookup, Put, Seen};
 use crate::log::{Log, named};
 use crate::report::Report;
 use crate::{fault, index};
@@ -83,7 +83,7 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     /// The value of `key` without a lifetime, for owners of the bytes.
     #[inline]
     pub fn find(&self, key: &[u8]) -> Result<Option<Found>> {
-        self.look_up(key, |lookup, put| lookup.value(put))
+        self.look_up(key, Lookup::value)
     }
 
     /// Live entries, in log order.
@@ -111,11 +111,7 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     }
 
     #[inline]
-    fn look_up<T>(
-        &self,
-        key: &[u8],
-        then: impl Fn(&mut Lookup<'_>, &crate::log::lookup::Put) -> Result<T>,
-    ) -> Result<Option<T>> {
+    fn look_up<'a, T>(&'a self, key: &[u8], then: impl Fn(&mut Lookup<'a>, &Put) -> Result<T>) -> Result<Option<T>> {
         let mut lookup = Lookup::new(self.data(), self.log.header());
         for (at, slot) in self.index.probe(self.index.hash(key)) {
             let address = self.address(at, slot)?;

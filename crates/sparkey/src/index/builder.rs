@@ -19,7 +19,7 @@ use crate::{Compression, Entry};
 use hammerspace_error::{Doing, Result};
 
 /// How to make an index.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexOptions {
     /// Bytes of a hash. By default 4, and 8 from 2^23 slots on.
     pub hash_size: Option<HashSize>,

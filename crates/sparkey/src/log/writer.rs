@@ -29,7 +29,7 @@ const BLOCK_SIZE_MAX: u32 = i32::MAX as u32;
 const PENDING_MAX: usize = 256 << 10;
 
 /// How to make a log.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogOptions {
     /// How entries are packed.
     pub compression: Compression,
