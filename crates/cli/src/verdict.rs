@@ -62,11 +62,12 @@ impl fmt::Display for Verdict {
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
         let findings: Vec<_> = self.report.findings.iter().map(Told).collect();
-        to.collect_map([
-            ("sound", json!(self.report.is_clean())),
-            ("entries", json!(self.entries)),
-            ("count", json!(self.report.count)),
-            ("findings", json!(findings)),
-        ])
+        json!({
+            "sound": self.report.is_clean(),
+            "entries": self.entries,
+            "count": self.report.count,
+            "findings": findings,
+        })
+        .serialize(to)
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Delete {
     /// The index, NAME.spi, or the log, NAME.spl
     file: PathBuf,
     /// The keys; if some are not there the others go all the same, and the exit code says so
-    #[arg(required = true, allow_hyphen_values = true)]
+    #[arg(required = true)]
     keys: Vec<OsString>,
     /// The keys are given in hex
     #[arg(long)]

@@ -125,50 +125,53 @@ fn average(header: &IndexHeader) -> String {
 
 impl Serialize for Described<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        let file = json!(self.file.to_string_lossy());
-        match self.header {
-            Header::Log(header) => to.collect_map([("file", file)].into_iter().chain(log_fields(header))),
-            Header::Index(header) => to.collect_map([("file", file)].into_iter().chain(index_fields(header))),
-        }
+        let file = self.file.to_string_lossy();
+        let object = match self.header {
+            Header::Log(header) => log_object(&file, header),
+            Header::Index(header) => index_object(&file, header),
+        };
+        object.serialize(to)
     }
 }
 
-fn log_fields(header: &LogHeader) -> [(&'static str, Value); 13] {
-    [
-        ("kind", json!("log")),
-        ("version", json!(format!("{}.{}", LogHeader::MAJOR_VERSION, LogHeader::MINOR_VERSION))),
-        ("file_identifier", json!(header.file_identifier)),
-        ("num_puts", json!(header.num_puts)),
-        ("num_deletes", json!(header.num_deletes)),
-        ("data_end", json!(header.data_end)),
-        ("max_key_len", json!(header.max_key_len)),
-        ("max_value_len", json!(header.max_value_len)),
-        ("put_size", json!(header.put_size)),
-        ("delete_size", json!(header.delete_size)),
-        ("compression", json!(header.compression.name())),
-        ("block_size", json!(header.block_size)),
-        ("max_entries_per_block", json!(header.max_entries_per_block)),
-    ]
+fn log_object(file: &str, header: &LogHeader) -> Value {
+    json!({
+        "file": file,
+        "kind": "log",
+        "version": format!("{}.{}", LogHeader::MAJOR_VERSION, LogHeader::MINOR_VERSION),
+        "file_identifier": header.file_identifier,
+        "num_puts": header.num_puts,
+        "num_deletes": header.num_deletes,
+        "data_end": header.data_end,
+        "max_key_len": header.max_key_len,
+        "max_value_len": header.max_value_len,
+        "delete_size": header.delete_size,
+        "compression": header.compression.name(),
+        "block_size": header.block_size,
+        "put_size": header.put_size,
+        "max_entries_per_block": header.max_entries_per_block,
+    })
 }
 
-fn index_fields(header: &IndexHeader) -> [(&'static str, Value); 17] {
-    [
-        ("kind", json!("index")),
-        ("version", json!(format!("{}.{}", IndexHeader::MAJOR_VERSION, header.minor_version))),
-        ("file_identifier", json!(header.file_identifier)),
-        ("hash_seed", json!(header.hash_seed)),
-        ("data_end", json!(header.data_end)),
-        ("max_key_len", json!(header.max_key_len)),
-        ("max_value_len", json!(header.max_value_len)),
-        ("num_puts", json!(header.num_puts)),
-        ("garbage_size", json!(header.garbage_size)),
-        ("num_entries", json!(header.num_entries)),
-        ("hash_capacity", json!(header.hash_capacity)),
-        ("hash_size", json!(header.hash_size.bytes())),
-        ("address_size", json!(header.address_size)),
-        ("entry_block_bits", json!(header.entry_block_bits)),
-        ("max_displacement", json!(header.max_displacement)),
-        ("total_displacement", json!(header.total_displacement)),
-        ("hash_collisions", json!(header.hash_collisions)),
-    ]
+fn index_object(file: &str, header: &IndexHeader) -> Value {
+    json!({
+        "file": file,
+        "kind": "index",
+        "version": format!("{}.{}", IndexHeader::MAJOR_VERSION, header.minor_version),
+        "file_identifier": header.file_identifier,
+        "hash_seed": header.hash_seed,
+        "data_end": header.data_end,
+        "max_key_len": header.max_key_len,
+        "max_value_len": header.max_value_len,
+        "num_puts": header.num_puts,
+        "garbage_size": header.garbage_size,
+        "num_entries": header.num_entries,
+        "address_size": header.address_size,
+        "hash_size": header.hash_size.bytes(),
+        "hash_capacity": header.hash_capacity,
+        "max_displacement": header.max_displacement,
+        "entry_block_bits": header.entry_block_bits,
+        "hash_collisions": header.hash_collisions,
+        "total_displacement": header.total_displacement,
+    })
 }

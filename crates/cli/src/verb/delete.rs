@@ -20,7 +20,7 @@ pub(crate) struct Delete {
     /// The directory of the space
     space: PathBuf,
     /// The keys; if some are not there the others go all the same, and the exit code says so
-    #[arg(required = true, allow_hyphen_values = true)]
+    #[arg(required = true)]
     keys: Vec<OsString>,
     /// The keys are given in hex
     #[arg(long)]

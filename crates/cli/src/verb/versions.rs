@@ -55,13 +55,14 @@ impl fmt::Display for Listed {
 impl Serialize for Listed {
     fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
         let VersionInfo { number, uid, is_current, entries, bytes, published } = &self.0;
-        to.collect_map([
-            ("number", json!(number)),
-            ("uid", json!(uid)),
-            ("current", json!(is_current)),
-            ("entries", json!(entries)),
-            ("bytes", json!(bytes)),
-            ("published", json!(format_rfc3339_seconds(*published).to_string())),
-        ])
+        json!({
+            "number": number,
+            "uid": uid,
+            "current": is_current,
+            "entries": entries,
+            "bytes": bytes,
+            "published": format_rfc3339_seconds(*published).to_string(),
+        })
+        .serialize(to)
     }
 }
