@@ -32,13 +32,16 @@ pub struct IndexOptions {
 /// Takes time linear in the log, and memory for the index alone: 8 to 16 bytes for each of `1.3 * num_puts` slots.
 pub fn build_index<B: AsRef<[u8]>>(log: &Log<B>, options: &IndexOptions) -> Result<Vec<u8>> {
     let puts = trusted_puts(log)?;
-    build(log, log.header().data_end, puts, capacity_for(puts), options)
+    build(log, log.header().data_end, puts, capacity_for(puts, FRESH), options)
 }
 
-/// Slots for so many puts: 1.3 times as many, and an odd number, as Spotify's writers do.
-pub(crate) fn capacity_for(puts: u64) -> u64 {
-    (puts.saturating_add(puts / 10 * 3 + puts % 10 * 3 / 10)) | 1
+/// Slots for so many puts: an odd number, as Spotify's writers have it.
+pub(crate) fn capacity_for(puts: u64, slots_per_ten_puts: u64) -> u64 {
+    (puts / 10).saturating_mul(slots_per_ten_puts).saturating_add(puts % 10 * slots_per_ten_puts / 10) | 1
 }
+
+/// What Spotify's writers give ten puts in a fresh index.
+pub(crate) const FRESH: u64 = 13;
 
 /// The header's `num_puts`, if the log's bytes justify a table of that size; else the puts counted.
 pub(crate) fn trusted_puts<B: AsRef<[u8]>>(log: &Log<B>) -> Result<u64> {
@@ -79,21 +82,15 @@ pub(crate) fn shape_for(header: &LogHeader, end: u64, hash_size: HashSize, capac
     let block_bits = match header.compression {
         // Java from 22 on assumes 0 here, and finds no key otherwise.
         Compression::None => 0,
-        _ => header.max_entries_per_block.max(1).next_power_of_two_bits(),
+        _ => bits_for(header.max_entries_per_block),
     };
     let address_size = if end < 1 << (32 - block_bits) { 4 } else { 8 };
     Shape { hash_size, address_size, block_bits, capacity }
 }
 
-trait Bits {
-    fn next_power_of_two_bits(self) -> u32;
-}
-
-impl Bits for u32 {
-    /// The smallest `b` with `2^b >= self`, 31 at most.
-    fn next_power_of_two_bits(self) -> u32 {
-        (Self::BITS - (self - 1).leading_zeros()).min(31)
-    }
+/// The smallest `b` with `2^b >= count`, 31 at most.
+fn bits_for(count: u32) -> u32 {
+    (u32::BITS - count.saturating_sub(1).leading_zeros()).min(31)
 }
 
 /// A table in the making, with room for the header before it.
@@ -132,7 +129,7 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
         let address = self.shape.pack(entry.address).ok_or_else(|| self.address_too_wide(entry))?;
         match self.find(hash, &entry.key, lookup)? {
             Some((at, dead)) => {
-                self.garbage_size += dead;
+                self.bury(dead);
                 self.set(at, Slot { hash, address });
                 Ok(())
             }
@@ -141,13 +138,18 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
     }
 
     fn delete(&mut self, entry: &Entry<'_>, lookup: &mut Lookup<'a>) -> Result<()> {
-        self.garbage_size += entry.encoded_len();
+        self.bury(entry.encoded_len());
         let hash = self.shape.hash_size.hash(&entry.key, self.seed);
         if let Some((at, dead)) = self.find(hash, &entry.key, lookup)? {
-            self.garbage_size += dead;
+            self.bury(dead);
             self.remove(at)?;
         }
         Ok(())
+    }
+
+    /// Saturating, as an old index may say what it likes.
+    fn bury(&mut self, dead: u64) {
+        self.garbage_size = self.garbage_size.saturating_add(dead);
     }
 
     /// The slot of `key`, and the encoded bytes of the put it points to.

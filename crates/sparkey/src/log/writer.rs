@@ -86,7 +86,7 @@ impl<W: Write + Seek> LogWriter<W> {
 
     /// Puts and deletes in the log so far.
     pub fn len(&self) -> u64 {
-        self.header.num_puts + self.header.num_deletes
+        self.header.num_puts.saturating_add(self.header.num_deletes)
     }
 
     /// Whether the log has no entries.
@@ -97,8 +97,9 @@ impl<W: Write + Seek> LogWriter<W> {
     /// Gives `key` this value from here on. Keys of 2^31 bytes and more are outside the format.
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let head = self.add(EntryKind::Put, key, value)?;
-        self.header.num_puts += 1;
-        self.header.put_size += head.entry_len();
+        // Saturating: what was in the header of a log that we append to need not be true.
+        self.header.num_puts = self.header.num_puts.saturating_add(1);
+        self.header.put_size = self.header.put_size.saturating_add(head.entry_len());
         self.header.max_value_len = self.header.max_value_len.max(head.value_len);
         Ok(())
     }
@@ -106,8 +107,8 @@ impl<W: Write + Seek> LogWriter<W> {
     /// Ends the life of `key`, which need not have one.
     pub fn delete(&mut self, key: &[u8]) -> Result<()> {
         let head = self.add(EntryKind::Delete, key, b"")?;
-        self.header.num_deletes += 1;
-        self.header.delete_size += head.entry_len();
+        self.header.num_deletes = self.header.num_deletes.saturating_add(1);
+        self.header.delete_size = self.header.delete_size.saturating_add(head.entry_len());
         Ok(())
     }
 
@@ -139,7 +140,7 @@ impl<W: Write + Seek> LogWriter<W> {
             None => {
                 head.encode(&mut self.pending);
                 self.pending.extend_from_slice(key);
-                self.pending.extend_from_slice(value);
+                self.pass_on(value)?;
             }
             Some(packer) => packer.add(head, key, value, &mut self.pending)?,
         }
@@ -149,6 +150,18 @@ impl<W: Write + Seek> LogWriter<W> {
             self.drain()?;
         }
         Ok(head)
+    }
+
+    /// Adds bytes to the pending ones, or hands them to the sink right behind those where a copy would be a waste.
+    fn pass_on(&mut self, bytes: &[u8]) -> Result<()> {
+        if bytes.len() < PENDING_MAX {
+            self.pending.extend_from_slice(bytes);
+            return Ok(());
+        }
+        self.drain()?;
+        self.attempt("write the log", |writer| writer.sink.write_all(bytes))?;
+        self.position += bytes.len() as u64;
+        Ok(())
     }
 
     /// Hands the pending bytes to the sink.

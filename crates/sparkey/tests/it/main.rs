@@ -1,4 +1,8 @@
 //! The crate from outside: against files of Spotify's writers, against a twin, against damage.
 
+mod edges;
 mod golden;
+mod hostile;
 mod model;
+mod pages;
+mod reference;

@@ -1,0 +1,240 @@
+//! Damaged files: whatever is flipped or cut off, every call ends soon, without a panic, and says nothing that the bytes
+//! do not say.
+//!
+//! The oracle is the plain reader in `reference.rs`: what we read from a damaged log is what it reads, up to an error.
+
+use crate::golden;
+use crate::reference::{self, Flat};
+use hammerspace_sparkey::{Entry, Index, IndexOptions, Log, LogWriter, Table, build_index, update_index};
+use std::io::Cursor;
+use std::time::{Duration, Instant};
+
+/// A generous multiple of what reading a golden file takes without optimisation.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Pairs of a few hundred bytes: every bit is flipped, every length tried.
+const SMALL: [&str; 8] = [
+    "c01_empty_none",
+    "c03_empty_zstd",
+    "c04_one_entry",
+    "c05_three_entries_full",
+    "c22_long_delete_key",
+    "j01_empty_none",
+    "j18_long_delete_dropped",
+    "c21_deletes_only",
+];
+
+/// Larger ones, and slow ones: samples.
+const LARGE: [&str; 9] = [
+    "c08_snappy64_h32",
+    "c10_zstd64_h64",
+    "c12_snappy10_h32",
+    "c18_append_incremental_zstd",
+    "c20_stale_index_snappy",
+    "c26_collision_h32_snappy",
+    "c27_absent_collides",
+    "x01_c_index_on_java_log",
+    "x05_more_entries_than_bytes",
+];
+
+#[test]
+fn every_flipped_bit_of_small_files() {
+    for name in SMALL {
+        let sound = Pair::golden(name);
+        for bit in 0..sound.len() * 8 {
+            sound.flipped(bit).endure(&format!("{name}, bit {bit} flipped"));
+        }
+    }
+}
+
+#[test]
+fn every_truncation_of_small_files() {
+    for name in SMALL {
+        let sound = Pair::golden(name);
+        for len in 0..sound.log.len() {
+            Pair { log: sound.log[..len].to_vec(), ..sound.clone() }.endure(&format!("{name}.spl cut to {len}"));
+        }
+        for len in 0..sound.index.len() {
+            Pair { index: sound.index[..len].to_vec(), ..sound.clone() }.endure(&format!("{name}.spi cut to {len}"));
+        }
+    }
+}
+
+#[test]
+fn sampled_damage_to_larger_files() {
+    for (seed, name) in (0..).zip(LARGE) {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let sound = Pair::golden(name);
+        for round in 0..120 {
+            let mut pair = sound.clone();
+            for _ in 0..rng.usize(1..4) {
+                pair = pair.flipped(rng.usize(..pair.len() * 8));
+            }
+            if rng.u32(..8) == 0 {
+                pair.log.truncate(rng.usize(..pair.log.len()));
+            }
+            pair.endure(&format!("{name}, seed {seed}, round {round}"));
+        }
+    }
+}
+
+/// Headers are small and every field matters: all their bytes take extreme values.
+#[test]
+fn extreme_header_fields() {
+    for name in ["c05_three_entries_full", "c12_snappy10_h32", "c27_absent_collides"] {
+        let sound = Pair::golden(name);
+        let log_fields = hammerspace_sparkey::LogHeader::FIELDS.map(|field| (field, 0));
+        let index_fields = hammerspace_sparkey::IndexHeader::FIELDS.map(|field| (field, sound.log.len()));
+        for (field, file) in log_fields.into_iter().chain(index_fields) {
+            let max = u64::MAX >> (64 - 8 * field.size);
+            for value in [0, 1, 84, max / 2, max / 2 + 1, max - 1, max] {
+                let mut pair = sound.clone();
+                field.set(if file == 0 { &mut pair.log } else { &mut pair.index }, value);
+                pair.endure(&format!("{name}, {} = {value}", field.name));
+            }
+        }
+    }
+}
+
+/// A reader that makes entries up must not get past the oracle.
+#[test]
+fn canary_an_invented_entry_is_noticed() {
+    let sound = Pair::golden("c05_three_entries_full");
+    let mut reading: Vec<Flat> =
+        Log::open(&sound.log[..]).unwrap().entries().map(|entry| flat(&entry.unwrap())).collect();
+    assert!(is_borne_out(&sound.log, &reading, true));
+    assert!(!is_borne_out(&sound.log, &reading[..2], true), "one is missing");
+    reading[1].2.push(b'!');
+    assert!(!is_borne_out(&sound.log, &reading, true), "one is changed");
+    let streams = reference::streams(&sound.log, &sound.offsets);
+    assert!(hold(&streams, b"k1", b"v1") && !hold(&streams, b"k1", b"v2"));
+}
+
+#[derive(Clone)]
+struct Pair {
+    log: Vec<u8>,
+    index: Vec<u8>,
+    /// The keys before the damage.
+    keys: Vec<Vec<u8>>,
+    /// Where blocks started before the damage.
+    offsets: Vec<usize>,
+}
+
+impl Pair {
+    fn golden(name: &str) -> Self {
+        let (log, index) = (golden::bytes(&format!("{name}.spl")), golden::bytes(&format!("{name}.spi")));
+        let mut keys: Vec<_> = reference::read(&log).unwrap().entries.into_iter().map(|(_, key, _)| key).collect();
+        keys.sort();
+        keys.dedup();
+        Self { offsets: reference::block_offsets(&log), log, index, keys }
+    }
+
+    fn len(&self) -> usize {
+        self.log.len() + self.index.len()
+    }
+
+    /// The pair with one bit flipped, counted through the log and on through the index.
+    fn flipped(&self, bit: usize) -> Self {
+        let mut pair = self.clone();
+        let (at, mask) = (bit / 8, 1 << (bit % 8));
+        match at.checked_sub(self.log.len()) {
+            None => pair.log[at] ^= mask,
+            Some(at) => pair.index[at] ^= mask,
+        }
+        pair
+    }
+
+    /// Calls everything there is.
+    fn endure(&self, what: &str) {
+        let started = Instant::now();
+        if let Ok(log) = Log::open(&self.log[..]) {
+            self.endure_log(&log, what);
+        }
+        if let Ok(table) = Table::open(&self.log[..], &self.index[..]) {
+            self.endure_table(&table, what);
+        }
+        let mut writer = LogWriter::append(Cursor::new(self.log.clone()));
+        if let Ok(writer) = &mut writer {
+            writer.put(b"more", b"and more").unwrap();
+            writer.flush().unwrap();
+        }
+        assert!(started.elapsed() < PATIENCE, "{what}: took {:?}", started.elapsed());
+    }
+
+    fn endure_log(&self, log: &Log<&[u8]>, what: &str) {
+        let (read, whole) = read_until_error(log.entries());
+        assert!(is_borne_out(&self.log, &read, whole), "{what}: raw iteration reads what is not there");
+        let mut lent = Vec::new();
+        let mut entries = log.entries();
+        while let Ok(Some(entry)) = entries.lend() {
+            lent.push(flat(&entry));
+        }
+        assert!(lent == read, "{what}: lent entries differ");
+        log.verify();
+        // What an index made of a damaged log says is as good as the log; it must only be made, or refused.
+        drop(build_index(log, &IndexOptions::default()));
+        if let Ok(old) = Index::open(&self.index[..]) {
+            drop(update_index(log, &old, &IndexOptions::default()));
+        }
+    }
+
+    fn endure_table(&self, table: &Table<&[u8], &[u8]>, what: &str) {
+        let (live, _) = read_until_error(table.iter());
+        let (read, _) = read_until_error(table.log().entries());
+        assert!(live.iter().all(|entry| read.contains(entry)), "{what}: live iteration gives what is not there");
+        let streams = reference::streams(&self.log, &self.offsets);
+        for key in self.keys.iter().take(50) {
+            if let Ok(Some(value)) = table.get(key) {
+                assert!(hold(&streams, key, &value), "{what}: {key:02x?} has a value that is not there");
+            }
+            drop(table.find(key));
+            drop(table.contains(key));
+        }
+        drop(table.get(b"absent"));
+        let report = table.verify();
+        assert!(report.findings.len() as u64 <= report.count);
+        for finding in report.findings {
+            assert!(finding.offset().is_some() && finding.advice().is_some(), "{what}: {finding}");
+        }
+    }
+}
+
+/// Whether a log says what was read from it: all of it, if it was read to the end.
+fn is_borne_out(log: &[u8], read: &[Flat], whole: bool) -> bool {
+    let Some(reading) = reference::read(log) else { return false };
+    reading.entries.starts_with(read) && (!whole || (reading.whole && reading.entries.len() == read.len()))
+}
+
+fn read_until_error<'a>(entries: impl Iterator<Item = hammerspace_error::Result<Entry<'a>>>) -> (Vec<Flat>, bool) {
+    let (mut read, mut whole) = (Vec::new(), true);
+    for entry in entries {
+        match entry {
+            Ok(entry) => read.push(flat(&entry)),
+            Err(error) => {
+                assert!(error.offset().is_some() && error.advice().is_some(), "{error}");
+                whole = false;
+            }
+        }
+    }
+    (read, whole)
+}
+
+fn flat(entry: &Entry<'_>) -> Flat {
+    (entry.kind, entry.key.to_vec(), entry.value.to_vec())
+}
+
+/// Whether the log has this put anywhere: an index may be wrong about where entries start, and lead us there.
+fn hold(streams: &[Vec<u8>], key: &[u8], value: &[u8]) -> bool {
+    let put = [&vlq(key.len() + 1), &vlq(value.len()), key, value].concat();
+    streams.iter().any(|stream| stream.windows(put.len()).any(|window| window == put))
+}
+
+fn vlq(mut number: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
+}
