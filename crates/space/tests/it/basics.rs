@@ -39,7 +39,10 @@ fn the_last_write_of_a_key_counts() {
     assert_eq!(space.get("empty value").unwrap().unwrap(), b"");
     assert!(!space.contains("b").unwrap());
     let many = space.get_many(&["a", "b", ""]).unwrap();
-    assert_eq!(many.iter().map(|value| value.as_deref()).collect::<Vec<_>>(), [Some(&b"3"[..]), None, Some(b"empty key")]);
+    assert_eq!(
+        many.iter().map(|value| value.as_deref()).collect::<Vec<_>>(),
+        [Some(&b"3"[..]), None, Some(b"empty key")]
+    );
 }
 
 #[test]
@@ -141,7 +144,10 @@ fn one_handle_serves_many_threads() {
                     space.refresh().unwrap();
                     let snapshot = space.snapshot();
                     let read = |key: &str| -> u32 {
-                        String::from_utf8(snapshot.get(key.as_bytes()).unwrap().unwrap().to_vec()).unwrap().parse().unwrap()
+                        String::from_utf8(snapshot.get(key.as_bytes()).unwrap().unwrap().to_vec())
+                            .unwrap()
+                            .parse()
+                            .unwrap()
                     };
                     assert_eq!(read("a"), read("b"), "a snapshot is one version");
                     assert!(read("a") >= latest, "time does not run backwards");

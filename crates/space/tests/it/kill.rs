@@ -30,11 +30,16 @@ fn write_for_ever(path: &Path, mut number: u64) -> i32 {
 fn whole(space: &Space) -> Result<Option<Vec<u8>>, String> {
     space.refresh().map_err(|error| error.to_string())?;
     let snapshot = space.snapshot();
-    let values: Vec<Vec<u8>> =
-        snapshot.iter().map(|pair| pair.map(|(_, value)| value.to_vec())).collect::<Result<_, _>>().map_err(|e| e.to_string())?;
+    let values: Vec<Vec<u8>> = snapshot
+        .iter()
+        .map(|pair| pair.map(|(_, value)| value.to_vec()))
+        .collect::<Result<_, _>>()
+        .map_err(|e| e.to_string())?;
     match values.first() {
         None => Ok(None),
-        Some(first) if values.len() == KEYS as usize && values.iter().all(|value| value == first) => Ok(Some(first.clone())),
+        Some(first) if values.len() == KEYS as usize && values.iter().all(|value| value == first) => {
+            Ok(Some(first.clone()))
+        }
         Some(_) => Err(format!("a mix: {} values", values.len())),
     }
 }
