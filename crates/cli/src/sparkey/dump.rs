@@ -38,7 +38,7 @@ impl Dump {
 
     fn live(&self, pair: &Pair, out: &mut Output) -> Result<()> {
         let table = pair.open_table()?;
-        for entry in table.iter() {
+        for entry in &table {
             let Entry { key, value, .. } = entry?;
             if out.json() {
                 out.object(&output::Pair { key: &key, value: Some(&value) })?;

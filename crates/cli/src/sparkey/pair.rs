@@ -33,7 +33,9 @@ impl Pair {
 
     /// The pair of this log or index.
     pub(crate) fn of_either(file: &Path) -> Result<Self> {
-        Self::of_log(file).or_else(|_| Self::of_index(file)).map_err(|_| misnamed(file, "a log or index", ".spl or .spi"))
+        Self::of_log(file)
+            .or_else(|_| Self::of_index(file))
+            .map_err(|_| misnamed(file, "a log or index", ".spl or .spi"))
     }
 
     /// Both, mapped.
@@ -82,15 +84,16 @@ pub(crate) fn open_log(path: &Path) -> Result<Log<Map>> {
 
 /// Opens a log to append to it; one writer at a time.
 pub(crate) fn append(path: &Path) -> Result<LogWriter<fs::File>> {
-    let open = || {
-        let file = fs::File::options().read(true).write(true).open(path).doing("open the log")?;
-        match file.try_lock() {
-            Ok(()) => LogWriter::append(file),
-            Err(TryLockError::WouldBlock) => Err(Error::new(Kind::Busy, "somebody else is appending to this log")
-                .remedy("try again when they are done")),
-            Err(TryLockError::Error(error)) => Err(Error::io("lock the log", error)),
-        }
-    };
+    let open =
+        || {
+            let file = fs::File::options().read(true).write(true).open(path).doing("open the log")?;
+            match file.try_lock() {
+                Ok(()) => LogWriter::append(file),
+                Err(TryLockError::WouldBlock) => Err(Error::new(Kind::Busy, "somebody else is appending to this log")
+                    .remedy("try again when they are done")),
+                Err(TryLockError::Error(error)) => Err(Error::io("lock the log", error)),
+            }
+        };
     open().map_err(|error| error.file(path))
 }
 

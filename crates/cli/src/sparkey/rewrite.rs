@@ -39,7 +39,7 @@ impl Rewrite {
         let progress = Progress::entries("rewrite", table.len());
         let header = replace(&target.log, |file| {
             let mut log = LogWriter::create(file, &options)?;
-            for entry in table.iter() {
+            for entry in &table {
                 let entry = entry?;
                 log.put(&entry.key, &entry.value)?;
                 progress.add(1);

@@ -112,11 +112,7 @@ impl Export {
 const WRITING: &str = "write the export";
 
 /// Hands every pair to `put`, and ticks.
-fn each(
-    snapshot: &Snapshot,
-    tick: &mut dyn FnMut(),
-    mut put: impl FnMut(&[u8], &[u8]) -> Result<()>,
-) -> Result<()> {
+fn each(snapshot: &Snapshot, tick: &mut dyn FnMut(), mut put: impl FnMut(&[u8], &[u8]) -> Result<()>) -> Result<()> {
     for pair in snapshot.iter() {
         let (key, value) = pair?;
         put(&key, &value)?;
@@ -127,7 +123,9 @@ fn each(
 
 fn ndjson(snapshot: &Snapshot, to: &mut impl Write, tick: &mut dyn FnMut()) -> Result<()> {
     each(snapshot, tick, |key, value| {
-        serde_json::to_writer(&mut *to, &output::Pair { key, value: Some(value) }).map_err(io::Error::from).doing(WRITING)?;
+        serde_json::to_writer(&mut *to, &output::Pair { key, value: Some(value) })
+            .map_err(io::Error::from)
+            .doing(WRITING)?;
         to.write_all(b"\n").doing(WRITING)
     })
 }

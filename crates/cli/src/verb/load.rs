@@ -116,11 +116,8 @@ impl Load {
 
     fn read(&self, file: &Path, format: Format, progress: &Progress, put: &mut Put) -> Result<()> {
         let options = Options { header_row: self.header_row, ..Options::default() };
-        let input: Box<dyn Read> = if is_stdin(file) {
-            Box::new(io::stdin().lock())
-        } else {
-            Box::new(fs::File::open(file).doing("open")?)
-        };
+        let input: Box<dyn Read> =
+            if is_stdin(file) { Box::new(io::stdin().lock()) } else { Box::new(fs::File::open(file).doing("open")?) };
         hammerspace_load::read(format, BufReader::with_capacity(1 << 16, progress.reading(input)), options, put)
     }
 }
@@ -130,7 +127,7 @@ type Put<'a> = dyn FnMut(&[u8], &[u8]) -> Result<()> + 'a;
 
 fn read_sparkey(file: &Path, progress: &Progress, put: &mut Put) -> Result<()> {
     let table = Pair::of_either(file)?.open_or_index()?;
-    for entry in table.iter() {
+    for entry in &table {
         let entry = entry?;
         put(&entry.key, &entry.value)?;
         progress.add(entry.encoded_len());

@@ -48,7 +48,8 @@ fn what_cannot_be_opened_is_a_finding_too() {
 
     // An index that cannot be opened does not hide what is wrong with the log.
     spoil(&place, &log, |bytes| bytes[84] = 99);
-    let (of_log, of_both) = (place.sparkey(&format!("verify {log} --json")), place.sparkey(&format!("verify {index} --json")));
+    let (of_log, of_both) =
+        (place.sparkey(&format!("verify {log} --json")), place.sparkey(&format!("verify {index} --json")));
     let count = |object: serde_json::Value| object["count"].as_u64().unwrap();
     assert_eq!(count(of_both.ends(1).object()), count(of_log.ends(1).object()) + 1);
 }

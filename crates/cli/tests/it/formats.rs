@@ -9,7 +9,10 @@ use crate::ran::Place;
 #[test]
 fn every_format_loads() {
     let place = Place::new();
-    place.write("po/de.po", "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=UTF-8\\n\"\n\nmsgid \"yes\"\nmsgstr \"ja\"\n");
+    place.write(
+        "po/de.po",
+        "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=UTF-8\\n\"\n\nmsgid \"yes\"\nmsgstr \"ja\"\n",
+    );
     place.write("a.json", r#"{"yes": "oui", "more": {"no": "non"}}"#);
     place.write("b.jsonl", "{\"key\": \"yes\", \"value\": \"si\"}\n");
     place.write("c.csv", "key,value\n\"y,es\",\"s\"\"i\"\n");
@@ -49,7 +52,8 @@ fn a_file_that_cannot_be_read_leaves_the_space_as_it_was() {
     let ran = place.run("load s a.tsv broken.json --replace --prefix x").ends(3);
     assert!(ran.stderr.contains("broken.json: line 1"), "{}", ran.stderr);
     assert_eq!(place.run("scan s").text(), "a\t1\n");
-    let left: Vec<_> = std::fs::read_dir(place.path().join("s")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> =
+        std::fs::read_dir(place.path().join("s")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 3, "current, the lock and one version: {left:?}");
 }
 

@@ -4,6 +4,7 @@
 //! must be what it prints, standard output and standard error together. `[..]` stands for anything within a line, and a
 //! last line `? N` for exit code N; without one the code is 0. All sessions of a page share one directory.
 
+use std::fmt::Write;
 use std::process::Command;
 
 use crate::ran::Place;
@@ -40,7 +41,7 @@ impl Step {
             printed.push('\n');
         }
         if !output.status.success() {
-            printed += &format!("? {}\n", output.status.code().unwrap());
+            writeln!(printed, "? {}", output.status.code().unwrap()).unwrap();
         }
         if matches(&self.expected, &printed) {
             return Ok(());

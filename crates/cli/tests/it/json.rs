@@ -66,7 +66,8 @@ fn without_it_errors_are_words_on_standard_error() {
     for (line, code) in CALLS {
         let ran = place.run(line).ends(code);
         let name = if line.starts_with("sparkey") { "sparkey: " } else { "hammerspace: " };
-        let silent = code == 0 || line.starts_with("get s z") || line.ends_with("q.spi a") || line.starts_with("delete");
+        let silent =
+            code == 0 || line.starts_with("get s z") || line.ends_with("q.spi a") || line.starts_with("delete");
         assert_eq!(ran.stderr.is_empty(), silent, "{line}: {}", ran.stderr);
         assert!(silent || ran.stderr.starts_with(name), "{line}: {}", ran.stderr);
         assert!(code == 0 || ran.stdout.is_empty() || line.contains("info"), "{line}: {}", ran.text());
@@ -91,8 +92,8 @@ fn a_stream_that_breaks_off_ends_with_the_error() {
 #[test]
 fn a_stream_that_nobody_reads_on_ends_quietly() {
     let place = Place::new();
-    let pairs: String = (0..50_000).map(|number| format!("key {number}\tvalue\n")).collect();
-    place.write("many.tsv", pairs);
+    let pairs: Vec<String> = (0..50_000).map(|number| format!("key {number}\tvalue")).collect();
+    place.write("many.tsv", pairs.join("\n"));
     place.run("load s many.tsv --no-sync").ends(0);
     let ran = place.feed("sh".as_ref(), &["-c", "bin/hammerspace scan s | head -1"], b"").ends(0);
     assert_eq!((ran.text(), ran.stderr.as_str()), ("key 0\tvalue\n", ""));

@@ -5,4 +5,5 @@ mod formats;
 mod guide;
 mod json;
 mod ran;
+mod spotify;
 mod verbs;

@@ -76,10 +76,13 @@ fn completions_and_man_pages_know_every_verb() {
     let verbs = ["load", "get", "set", "delete", "scan", "info", "verify", "versions", "rollback", "export", "sparkey"];
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = place.run(&format!("completions {shell}")).ends(0);
-        verbs.iter().for_each(|verb| assert!(script.text().contains(verb), "{shell}: {verb}"));
+        for verb in verbs {
+            assert!(script.text().contains(verb), "{shell}: {verb}");
+        }
     }
     let pages = place.run("man pages").ends(0);
-    for page in verbs.iter().map(|verb| format!("hammerspace-{verb}.1")).chain(["hammerspace-sparkey-rewrite.1".into()]) {
+    for page in verbs.iter().map(|verb| format!("hammerspace-{verb}.1")).chain(["hammerspace-sparkey-rewrite.1".into()])
+    {
         assert!(pages.text().lines().any(|line| line == page), "{page}");
         assert!(place.read(&format!("pages/{page}")).starts_with(b".ie"), "{page}");
     }
