@@ -161,7 +161,7 @@ mod tests {
             assert!(template.parse::<Prefix>().is_err(), "{template}");
         }
         let locale: Prefix = "{locale}".parse().unwrap();
-        for file in ["-", "app.po", "po/app2.po", "src/ui.json", "/x.po"] {
+        for file in ["-", "messages.po", "po/app2.po", "ui/menu.json", "/x.po"] {
             assert_eq!(locale.of(Path::new(file)).unwrap_err().kind(), Kind::Invalid, "{file}");
         }
     }
