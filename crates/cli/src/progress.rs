@@ -9,14 +9,17 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    /// `total` bytes to go through, `doing` what.
+    /// `total` bytes to go through, `doing` what; 0 if nobody knows how many.
     pub(crate) fn bytes(doing: &'static str, total: u64) -> Self {
-        Self::new(doing, total, "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}")
+        match total {
+            0 => Self::new(doing, 0, "{msg} {spinner} {bytes}, {bytes_per_sec}"),
+            _ => Self::new(doing, total, "{msg} {wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left"),
+        }
     }
 
     /// `total` entries to go through, `doing` what.
     pub(crate) fn entries(doing: &'static str, total: u64) -> Self {
-        Self::new(doing, total, "{msg} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}")
+        Self::new(doing, total, "{msg} {wide_bar} {human_pos} of {human_len}, {per_sec}, {eta} left")
     }
 
     /// Work of unknown extent, `doing` what.

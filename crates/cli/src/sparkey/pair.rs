@@ -12,6 +12,8 @@ use hammerspace_os::{File, Map};
 use hammerspace_sparkey::{Index, IndexHeader, IndexOptions, Log, LogWriter, Table, build_index, update_index};
 use tempfile::NamedTempFile;
 
+use crate::progress::Progress;
+
 /// The names of the two files, which differ in their last letter.
 pub(crate) struct Pair {
     pub(crate) log: PathBuf,
@@ -58,6 +60,7 @@ impl Pair {
 
     /// Builds the index afresh. Spotify's tool goes on from the old one, and so carries its damage along.
     pub(crate) fn build_index(&self) -> Result<IndexHeader> {
+        let _working = Progress::unknown("index");
         self.put_index(&build_index(&open_log(&self.log)?, &IndexOptions::default())?)
     }
 

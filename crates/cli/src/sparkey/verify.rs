@@ -46,7 +46,7 @@ fn verify_pair(pair: &Pair) -> Result<Verdict> {
 
 fn verify_log(pair: &Pair) -> Result<Verdict> {
     match open_log(&pair.log) {
-        Ok(log) => Ok(Verdict::new(log.header().num_puts, log.verify())),
+        Ok(log) => Ok(Verdict::new(log.header().num_puts.saturating_add(log.header().num_deletes), log.verify())),
         Err(error) => Verdict::unopened(error),
     }
 }
