@@ -98,7 +98,7 @@ fn an_update_that_is_mostly_garbage_is_written_anew() {
         writer.publish().unwrap();
     }
     space.refresh().unwrap();
-    let header = *space.snapshot().log_header().unwrap();
+    let header = space.snapshot().log_header().unwrap().clone();
     assert!(header.num_puts < 12, "at most as much garbage as data, and a write on top: {header:?}");
     assert_eq!(space.len(), 4);
 }
@@ -119,7 +119,7 @@ fn compression_is_kept_by_updates_and_changed_by_options() {
     writer.put("key 7", "new").unwrap();
     writer.publish().unwrap();
     plain.refresh().unwrap();
-    let header = *plain.snapshot().log_header().unwrap();
+    let header = plain.snapshot().log_header().unwrap().clone();
     assert_eq!((header.compression, header.block_size), (Compression::Zstd, 1000));
     assert_eq!(plain.get("key 7").unwrap().unwrap(), b"new");
     let before = contents(&plain.snapshot()).unwrap();
