@@ -93,7 +93,7 @@ fn compression_and_kept_versions_are_as_asked() {
     let place = Place::new();
     place.write("a.tsv", "a\t1\n");
     for compression in ["snappy", "zstd", "none"] {
-        place.run(&format!("load s a.tsv --keep 2 --compression {compression} --block-size 64")).ends(0);
+        place.run(&format!("load s a.tsv --keep 2 --compression {compression}")).ends(0);
         let info = place.run("info s --json").object();
         assert_eq!(info["current"]["compression"], compression);
         assert_eq!(place.run("get s a").text(), "1");
