@@ -121,12 +121,17 @@ impl Space {
 
     /// A writer that starts from the current version. Its changes are private until [`Writer::publish`].
     pub fn writer(&self) -> Result<Writer> {
-        Writer::update(Arc::clone(&self.home))
+        self.watch_after(Writer::update(Arc::clone(&self.home)))
     }
 
     /// A writer that starts empty, and replaces everything when it publishes.
     pub fn replace(&self) -> Result<Writer> {
-        Writer::replace(Arc::clone(&self.home))
+        self.watch_after(Writer::replace(Arc::clone(&self.home)))
+    }
+
+    /// The first writer of a space of the original gem gives it a page to watch.
+    fn watch_after(&self, writer: Result<Writer>) -> Result<Writer> {
+        self.watch.looked(&self.home.dir).and(writer)
     }
 
     /// Empties the space in one step, and drops every version of it. Handles keep what they read until they refresh.

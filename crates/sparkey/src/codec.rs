@@ -91,7 +91,10 @@ fn decode_snappy(block: &[u8], block_size: u32, out: &mut Vec<u8>) -> Result<(),
 }
 
 fn decode_zstd(block: &[u8], block_size: u32, out: &mut Vec<u8>) -> Result<(), String> {
-    let claimed = zstd::zstd_safe::get_frame_content_size(block).map_err(|_| "is not a zstd frame".to_string())?;
+    if zstd::zstd_safe::find_frame_compressed_size(block) != Ok(block.len()) {
+        return Err("is not one zstd frame".into());
+    }
+    let claimed = zstd::zstd_safe::get_frame_content_size(block).map_err(|error| error.to_string())?;
     if let Some(claimed) = claimed.filter(|claimed| *claimed > block_size.into()) {
         return Err(oversize(claimed, block_size));
     }
@@ -182,6 +185,15 @@ mod tests {
             let mut out = Vec::new();
             assert!(decode(compression, block, u32::MAX, &mut out).is_err());
             assert!(out.capacity() < 1 << 20, "{compression:?} reserved {}", out.capacity());
+        }
+    }
+
+    #[test]
+    fn a_block_is_one_frame_and_no_more() {
+        let (frame, mut out) = (encoded(Compression::Zstd, b"abc"), Vec::new());
+        assert_eq!(decode(Compression::Zstd, &frame, 100, &mut out), Ok(()));
+        for wrong in [[&frame[..], &frame].concat(), [&frame[..], b"x"].concat(), frame[..frame.len() - 1].to_vec()] {
+            assert!(decode(Compression::Zstd, &wrong, 100, &mut out).is_err());
         }
     }
 

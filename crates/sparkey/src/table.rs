@@ -32,7 +32,7 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
 
     /// Puts a log and its index together; refuses two that do not belong together.
     pub fn join(log: Log<L>, index: Index<I>) -> Result<Self> {
-        check_pair(&log, &index).map_err(|error| named(error, index.file()))?;
+        index::check_pair(log.header(), index.header()).map_err(|error| named(error, index.file()))?;
         Ok(Self { log, index })
     }
 
@@ -174,25 +174,3 @@ impl<'a, L: AsRef<[u8]>, I: AsRef<[u8]>> Iterator for Live<'a, L, I> {
 }
 
 impl<L: AsRef<[u8]>, I: AsRef<[u8]>> std::iter::FusedIterator for Live<'_, L, I> {}
-
-fn check_pair<L: AsRef<[u8]>, I: AsRef<[u8]>>(log: &Log<L>, index: &Index<I>) -> Result<()> {
-    let (log, index) = (log.header(), index.header());
-    if log.file_identifier != index.file_identifier {
-        let finding = format!(
-            "the index belongs to the log with identifier {:#010x}, not {:#010x}",
-            index.file_identifier, log.file_identifier
-        );
-        return Err(fault::index(12, finding));
-    }
-    for (name, offset, ours, theirs) in [
-        ("data_end", 20, index.data_end, log.data_end),
-        ("max_key_len", 28, index.max_key_len, log.max_key_len),
-        ("max_value_len", 36, index.max_value_len, log.max_value_len),
-    ] {
-        if ours > theirs {
-            let finding = format!("the index's {name} {ours} exceeds the log's {theirs}: it belongs to a longer log");
-            return Err(fault::index(offset, finding));
-        }
-    }
-    Ok(())
-}

@@ -82,21 +82,15 @@ pub(crate) fn shape_for(header: &LogHeader, end: u64, hash_size: HashSize, capac
     let block_bits = match header.compression {
         // Java from 22 on assumes 0 here, and finds no key otherwise.
         Compression::None => 0,
-        _ => header.max_entries_per_block.max(1).next_power_of_two_bits(),
+        _ => bits_for(header.max_entries_per_block),
     };
     let address_size = if end < 1 << (32 - block_bits) { 4 } else { 8 };
     Shape { hash_size, address_size, block_bits, capacity }
 }
 
-trait Bits {
-    fn next_power_of_two_bits(self) -> u32;
-}
-
-impl Bits for u32 {
-    /// The smallest `b` with `2^b >= self`, 31 at most.
-    fn next_power_of_two_bits(self) -> u32 {
-        (Self::BITS - (self - 1).leading_zeros()).min(31)
-    }
+/// The smallest `b` with `2^b >= count`, 31 at most.
+fn bits_for(count: u32) -> u32 {
+    (u32::BITS - count.saturating_sub(1).leading_zeros()).min(31)
 }
 
 /// A table in the making, with room for the header before it.

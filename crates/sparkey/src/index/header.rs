@@ -6,24 +6,24 @@ use crate::fault;
 use hammerspace_bytes::{Field, murmur3};
 use hammerspace_error::Result;
 
-const MAGIC: Field = Field::u32("magic", 0);
-const MAJOR_VERSION: Field = Field::u32("major_version", 4);
-const MINOR_VERSION: Field = Field::u32("minor_version", 8);
-const FILE_IDENTIFIER: Field = Field::u32("file_identifier", 12);
-const HASH_SEED: Field = Field::u32("hash_seed", 16);
-const DATA_END: Field = Field::u64("data_end", 20);
-const MAX_KEY_LEN: Field = Field::u64("max_key_len", 28);
-const MAX_VALUE_LEN: Field = Field::u64("max_value_len", 36);
-const NUM_PUTS: Field = Field::u64("num_puts", 44);
-const GARBAGE_SIZE: Field = Field::u64("garbage_size", 52);
-const NUM_ENTRIES: Field = Field::u64("num_entries", 60);
-const ADDRESS_SIZE: Field = Field::u32("address_size", 68);
-const HASH_SIZE: Field = Field::u32("hash_size", 72);
-const HASH_CAPACITY: Field = Field::u64("hash_capacity", 76);
-const MAX_DISPLACEMENT: Field = Field::u64("max_displacement", 84);
-const ENTRY_BLOCK_BITS: Field = Field::u32("entry_block_bits", 92);
-const HASH_COLLISIONS: Field = Field::u64("hash_collisions", 96);
-const TOTAL_DISPLACEMENT: Field = Field::u64("total_displacement", 104);
+pub(crate) const MAGIC: Field = Field::u32("magic", 0);
+pub(crate) const MAJOR_VERSION: Field = Field::u32("major_version", 4);
+pub(crate) const MINOR_VERSION: Field = Field::u32("minor_version", 8);
+pub(crate) const FILE_IDENTIFIER: Field = Field::u32("file_identifier", 12);
+pub(crate) const HASH_SEED: Field = Field::u32("hash_seed", 16);
+pub(crate) const DATA_END: Field = Field::u64("data_end", 20);
+pub(crate) const MAX_KEY_LEN: Field = Field::u64("max_key_len", 28);
+pub(crate) const MAX_VALUE_LEN: Field = Field::u64("max_value_len", 36);
+pub(crate) const NUM_PUTS: Field = Field::u64("num_puts", 44);
+pub(crate) const GARBAGE_SIZE: Field = Field::u64("garbage_size", 52);
+pub(crate) const NUM_ENTRIES: Field = Field::u64("num_entries", 60);
+pub(crate) const ADDRESS_SIZE: Field = Field::u32("address_size", 68);
+pub(crate) const HASH_SIZE: Field = Field::u32("hash_size", 72);
+pub(crate) const HASH_CAPACITY: Field = Field::u64("hash_capacity", 76);
+pub(crate) const MAX_DISPLACEMENT: Field = Field::u64("max_displacement", 84);
+pub(crate) const ENTRY_BLOCK_BITS: Field = Field::u32("entry_block_bits", 92);
+pub(crate) const HASH_COLLISIONS: Field = Field::u64("hash_collisions", 96);
+pub(crate) const TOTAL_DISPLACEMENT: Field = Field::u64("total_displacement", 104);
 
 /// Bytes of a hash in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -19,9 +19,9 @@ pub(crate) mod slot;
 pub(crate) mod update;
 pub(crate) mod verify;
 
-use crate::fault;
+use crate::{LogHeader, fault};
 use hammerspace_error::Result;
-use header::IndexHeader;
+use header::{DATA_END, FILE_IDENTIFIER, IndexHeader, MAX_KEY_LEN, MAX_VALUE_LEN};
 use probe::Probe;
 use slot::Shape;
 use std::path::{Path, PathBuf};
@@ -96,4 +96,29 @@ impl<B: AsRef<[u8]>> Index<B> {
     pub(crate) fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
+}
+
+/// Refuses an index that cannot be one of this log.
+pub(crate) fn check_pair(log: &LogHeader, index: &IndexHeader) -> Result<()> {
+    let refuse = |offset, finding| {
+        let remedy = "rebuild the index with `hammerspace sparkey writehash`, or restore both files from one copy";
+        Err(fault::index(offset, finding).remedy(remedy))
+    };
+    let (ours, theirs) = (index.file_identifier, log.file_identifier);
+    if ours != theirs {
+        let finding = format!("the index belongs to a log with file_identifier {ours:#010x}, not {theirs:#010x}");
+        return refuse(FILE_IDENTIFIER.offset, finding);
+    }
+    for (field, ours, theirs) in [
+        (DATA_END, index.data_end, log.data_end),
+        (MAX_KEY_LEN, index.max_key_len, log.max_key_len),
+        (MAX_VALUE_LEN, index.max_value_len, log.max_value_len),
+    ] {
+        if ours > theirs {
+            let finding =
+                format!("the index belongs to a longer log: its {} is {ours}, the log's {theirs}", field.name);
+            return refuse(field.offset, finding);
+        }
+    }
+    Ok(())
 }

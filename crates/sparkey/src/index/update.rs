@@ -1,11 +1,10 @@
 //! Bringing an index up to date with a log that has grown.
 
-use super::Index;
 use super::builder::{Builder, IndexOptions, build, capacity_for, shape_for, trusted_puts};
 use super::header::IndexHeader;
-use crate::fault;
-use crate::log::Log;
+use super::{Index, check_pair};
 use crate::log::entry::Address;
+use crate::log::{Log, named};
 use hammerspace_error::Result;
 
 /// Slots per ten puts for a log that is known to grow: it may by a quarter before its table has to be made anew.
@@ -24,13 +23,13 @@ where
     B: AsRef<[u8]>,
     C: AsRef<[u8]>,
 {
-    check_pair(log, old)?;
-    let puts = trusted_puts(log)?;
-    let new_puts = puts.saturating_sub(old.header().num_puts);
+    check_pair(log.header(), old.header()).map_err(|error| named(error, old.file()))?;
+    let new_puts = log.header().num_puts.saturating_sub(old.header().num_puts);
     let seed = options.seed.unwrap_or(old.header().hash_seed);
     if !fits(log, old, new_puts, seed, options) {
         let hash_size = options.hash_size.or(Some(old.header().hash_size));
         let options = IndexOptions { hash_size, seed: Some(seed) };
+        let puts = trusted_puts(log)?;
         return build(log, log.header().data_end, puts, capacity_for(puts, ROOMY), &options);
     }
     let mut builder = Builder {
@@ -60,19 +59,4 @@ where
     let same_hash = seed == header.hash_seed && options.hash_size.is_none_or(|size| size == shape.hash_size);
     let most = header.num_entries.saturating_add(new_puts);
     same_hash && !narrow && !skewed && (most <= header.hash_capacity / 5 * 4 || new_puts == 0)
-}
-
-fn check_pair<B: AsRef<[u8]>, C: AsRef<[u8]>>(log: &Log<B>, old: &Index<C>) -> Result<()> {
-    let (log, index) = (log.header(), old.header());
-    if log.file_identifier != index.file_identifier {
-        return Err(fault::invalid(format!(
-            "the index belongs to the log with identifier {:#010x}, not {:#010x}",
-            index.file_identifier, log.file_identifier
-        )));
-    }
-    if index.data_end > log.data_end {
-        let (covered, end) = (index.data_end, log.data_end);
-        return Err(fault::index(20, format!("the index covers the log up to {covered}, past its data_end {end}")));
-    }
-    Ok(())
 }

@@ -5,12 +5,13 @@
 
 use super::builder::{Counts, FRESH, IndexOptions, build, capacity_for, trusted_puts};
 use super::slot::Slot;
-use super::{Index, header::IndexHeader};
+use super::{Index, header};
 use crate::fault;
 use crate::log::entry::{Address, EntryKind};
 use crate::log::named;
 use crate::report::Report;
 use crate::table::Table;
+use hammerspace_bytes::Field;
 use hammerspace_error::Result;
 
 /// Adds everything wrong with the index of `table`. `log_is_sound` says whether the log gave no findings.
@@ -56,27 +57,26 @@ fn holds<I: AsRef<[u8]>>(index: &Index<I>, hash: u64, address: Address) -> bool 
 }
 
 fn compare_header<L: AsRef<[u8]>, I: AsRef<[u8]>>(table: &Table<L, I>, report: &mut Report) {
-    let (index, header, log) = (table.index(), table.index().header(), table.log().header());
+    let (index, said, log) = (table.index(), table.index().header(), table.log().header());
     let counts = Counts::of(index.table(), *index.shape(), |at, finding| {
         let error = fault::index(index.shape().offset(at), format!("slot {at} {finding}"));
         report.add(named(error, index.file()));
     });
-    let mut compare = |name: &str, said: u64, is: u64, by: &str| {
+    let mut compare = |field: Field, said: u64, is: u64, by: &str| {
         if said != is {
-            let field = IndexHeader::FIELDS.iter().find(|field| field.name == name);
-            let offset = field.expect("a field of the index header").offset;
-            let error = fault::index(offset, format!("the header's {name} is {said}, but {by} makes it {is}"));
+            let finding = format!("the header's {} is {said}, but {by} makes it {is}", field.name);
+            let error = fault::index(field.offset, finding);
             report.add(named(error, index.file()));
         }
     };
-    compare("num_entries", header.num_entries, counts.entries, "the table");
-    compare("max_displacement", header.max_displacement, counts.max_displacement, "the table");
-    compare("total_displacement", header.total_displacement, counts.total_displacement, "the table");
-    compare("hash_collisions", header.hash_collisions, counts.collisions, "the table");
-    if header.data_end == log.data_end {
-        compare("num_puts", header.num_puts, log.num_puts, "the log");
-        compare("max_key_len", header.max_key_len, log.max_key_len, "the log");
-        compare("max_value_len", header.max_value_len, log.max_value_len, "the log");
+    compare(header::NUM_ENTRIES, said.num_entries, counts.entries, "the table");
+    compare(header::MAX_DISPLACEMENT, said.max_displacement, counts.max_displacement, "the table");
+    compare(header::TOTAL_DISPLACEMENT, said.total_displacement, counts.total_displacement, "the table");
+    compare(header::HASH_COLLISIONS, said.hash_collisions, counts.collisions, "the table");
+    if said.data_end == log.data_end {
+        compare(header::NUM_PUTS, said.num_puts, log.num_puts, "the log");
+        compare(header::MAX_KEY_LEN, said.max_key_len, log.max_key_len, "the log");
+        compare(header::MAX_VALUE_LEN, said.max_value_len, log.max_value_len, "the log");
     }
 }
 

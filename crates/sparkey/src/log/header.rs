@@ -6,20 +6,20 @@ use crate::fault;
 use hammerspace_bytes::Field;
 use hammerspace_error::Result;
 
-const MAGIC: Field = Field::u32("magic", 0);
-const MAJOR_VERSION: Field = Field::u32("major_version", 4);
-const MINOR_VERSION: Field = Field::u32("minor_version", 8);
-const FILE_IDENTIFIER: Field = Field::u32("file_identifier", 12);
-const NUM_PUTS: Field = Field::u64("num_puts", 16);
-const NUM_DELETES: Field = Field::u64("num_deletes", 24);
-const DATA_END: Field = Field::u64("data_end", 32);
-const MAX_KEY_LEN: Field = Field::u64("max_key_len", 40);
-const MAX_VALUE_LEN: Field = Field::u64("max_value_len", 48);
-const DELETE_SIZE: Field = Field::u64("delete_size", 56);
-const COMPRESSION_TYPE: Field = Field::u32("compression_type", 64);
-const COMPRESSION_BLOCK_SIZE: Field = Field::u32("compression_block_size", 68);
-const PUT_SIZE: Field = Field::u64("put_size", 72);
-const MAX_ENTRIES_PER_BLOCK: Field = Field::u32("max_entries_per_block", 80);
+pub(crate) const MAGIC: Field = Field::u32("magic", 0);
+pub(crate) const MAJOR_VERSION: Field = Field::u32("major_version", 4);
+pub(crate) const MINOR_VERSION: Field = Field::u32("minor_version", 8);
+pub(crate) const FILE_IDENTIFIER: Field = Field::u32("file_identifier", 12);
+pub(crate) const NUM_PUTS: Field = Field::u64("num_puts", 16);
+pub(crate) const NUM_DELETES: Field = Field::u64("num_deletes", 24);
+pub(crate) const DATA_END: Field = Field::u64("data_end", 32);
+pub(crate) const MAX_KEY_LEN: Field = Field::u64("max_key_len", 40);
+pub(crate) const MAX_VALUE_LEN: Field = Field::u64("max_value_len", 48);
+pub(crate) const DELETE_SIZE: Field = Field::u64("delete_size", 56);
+pub(crate) const COMPRESSION_TYPE: Field = Field::u32("compression_type", 64);
+pub(crate) const COMPRESSION_BLOCK_SIZE: Field = Field::u32("compression_block_size", 68);
+pub(crate) const PUT_SIZE: Field = Field::u64("put_size", 72);
+pub(crate) const MAX_ENTRIES_PER_BLOCK: Field = Field::u32("max_entries_per_block", 80);
 
 /// What a log says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Reading a whole log, and holding it against its header.
 
-use super::Log;
 use super::entry::EntryKind;
+use super::{Log, header, named};
 use crate::codec::Compression;
 use crate::fault;
 use crate::report::Report;
@@ -13,7 +13,7 @@ struct Tally {
     num_deletes: u64,
     put_size: u64,
     delete_size: u64,
-    max_put_key_len: u64,
+    max_key_len: u64,
     max_value_len: u64,
     max_entries_per_block: u32,
 }
@@ -34,7 +34,7 @@ fn tally<B: AsRef<[u8]>>(log: &Log<B>) -> hammerspace_error::Result<Tally> {
             EntryKind::Put => {
                 tally.num_puts += 1;
                 tally.put_size += entry.encoded_len();
-                tally.max_put_key_len = tally.max_put_key_len.max(entry.key.len() as u64);
+                tally.max_key_len = tally.max_key_len.max(entry.key.len() as u64);
                 tally.max_value_len = tally.max_value_len.max(entry.value.len() as u64);
             }
             EntryKind::Delete => {
@@ -47,28 +47,22 @@ fn tally<B: AsRef<[u8]>>(log: &Log<B>) -> hammerspace_error::Result<Tally> {
 }
 
 fn compare<B: AsRef<[u8]>>(log: &Log<B>, tally: &Tally, report: &mut Report) {
-    let header = log.header();
-    let packed = header.compression != Compression::None;
-    let most = u64::from(header.max_entries_per_block);
-    for (offset, name, said, is, sound) in [
-        (16, "num_puts", header.num_puts, tally.num_puts, header.num_puts == tally.num_puts),
-        (24, "num_deletes", header.num_deletes, tally.num_deletes, header.num_deletes == tally.num_deletes),
+    let said = log.header();
+    let packed = said.compression != Compression::None;
+    let (most, started) = (u64::from(said.max_entries_per_block), u64::from(tally.max_entries_per_block));
+    for (field, said, is, sound) in [
+        (header::NUM_PUTS, said.num_puts, tally.num_puts, said.num_puts == tally.num_puts),
+        (header::NUM_DELETES, said.num_deletes, tally.num_deletes, said.num_deletes == tally.num_deletes),
         // Writers differ in whether the keys of deletes count, so it may be larger.
-        (40, "max_key_len", header.max_key_len, tally.max_put_key_len, header.max_key_len >= tally.max_put_key_len),
-        (48, "max_value_len", header.max_value_len, tally.max_value_len, header.max_value_len == tally.max_value_len),
-        (56, "delete_size", header.delete_size, tally.delete_size, header.delete_size == tally.delete_size),
-        (72, "put_size", header.put_size, tally.put_size, header.put_size == tally.put_size),
-        (
-            80,
-            "max_entries_per_block",
-            most,
-            tally.max_entries_per_block.into(),
-            !packed || most >= tally.max_entries_per_block.into(),
-        ),
+        (header::MAX_KEY_LEN, said.max_key_len, tally.max_key_len, said.max_key_len >= tally.max_key_len),
+        (header::MAX_VALUE_LEN, said.max_value_len, tally.max_value_len, said.max_value_len == tally.max_value_len),
+        (header::DELETE_SIZE, said.delete_size, tally.delete_size, said.delete_size == tally.delete_size),
+        (header::PUT_SIZE, said.put_size, tally.put_size, said.put_size == tally.put_size),
+        (header::MAX_ENTRIES_PER_BLOCK, most, started, !packed || most >= started),
     ] {
         if !sound {
-            let finding = format!("the header's {name} is {said}, but the entries make it {is}");
-            report.add(super::named(fault::log(offset, finding), log.file()));
+            let finding = format!("the header's {} is {said}, but the entries make it {is}", field.name);
+            report.add(named(fault::log(field.offset, finding), log.file()));
         }
     }
 }

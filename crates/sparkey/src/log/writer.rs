@@ -140,7 +140,7 @@ impl<W: Write + Seek> LogWriter<W> {
             None => {
                 head.encode(&mut self.pending);
                 self.pending.extend_from_slice(key);
-                self.pending.extend_from_slice(value);
+                self.pass_on(value)?;
             }
             Some(packer) => packer.add(head, key, value, &mut self.pending)?,
         }
@@ -150,6 +150,18 @@ impl<W: Write + Seek> LogWriter<W> {
             self.drain()?;
         }
         Ok(head)
+    }
+
+    /// Adds bytes to the pending ones, or hands them to the sink right behind those where a copy would be a waste.
+    fn pass_on(&mut self, bytes: &[u8]) -> Result<()> {
+        if bytes.len() < PENDING_MAX {
+            self.pending.extend_from_slice(bytes);
+            return Ok(());
+        }
+        self.drain()?;
+        self.attempt("write the log", |writer| writer.sink.write_all(bytes))?;
+        self.position += bytes.len() as u64;
+        Ok(())
     }
 
     /// Hands the pending bytes to the sink.

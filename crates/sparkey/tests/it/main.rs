@@ -1,5 +1,6 @@
 //! The crate from outside: against files of Spotify's writers, against a twin, against damage.
 
+mod edges;
 mod golden;
 mod hostile;
 mod model;

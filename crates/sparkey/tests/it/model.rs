@@ -159,7 +159,8 @@ impl History {
         let addresses = (0..header.hash_capacity as usize).map(|at| 112 + at * slot_size + hash_size);
         let occupied: Vec<usize> = addresses.filter(|at| bytes[*at..*at + 4] != [0; 4]).collect();
         if self.fault == Some(Fault::LostSlot) {
-            occupied.first().map(|at| bytes[*at..*at + 4].fill(0));
+            let at = occupied[0];
+            bytes[at..at + 4].fill(0);
         } else if let [first, .., last] = occupied[..] {
             (0..4).for_each(|byte| bytes.swap(first + byte, last + byte));
         }

@@ -1,0 +1,290 @@
+//! Single promises at their edges.
+
+use hammerspace_error::Kind;
+use hammerspace_sparkey::{
+    Address, BLOCK_SIZE_MIN, Compression, Found, HashSize, Index, IndexOptions, KEY_LEN_MAX, Log, LogHeader,
+    LogOptions, LogWriter, Table, build_index, update_index,
+};
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+
+const COMPRESSIONS: [Compression; 3] = [Compression::None, Compression::Snappy, Compression::Zstd];
+
+fn log_of(options: LogOptions, puts: &[(&[u8], &[u8])]) -> Vec<u8> {
+    let mut writer = LogWriter::create(Cursor::new(Vec::new()), &options).unwrap();
+    for (key, value) in puts {
+        writer.put(key, value).unwrap();
+    }
+    writer.finish().unwrap().0.into_inner()
+}
+
+fn appended(log: Vec<u8>, puts: &[(&[u8], &[u8])]) -> Vec<u8> {
+    let mut writer = LogWriter::append(Cursor::new(log)).unwrap();
+    for (key, value) in puts {
+        writer.put(key, value).unwrap();
+    }
+    writer.finish().unwrap().0.into_inner()
+}
+
+fn index_of(log: &[u8], hash_size: HashSize) -> Index<Vec<u8>> {
+    let options = IndexOptions { hash_size: Some(hash_size), seed: Some(7) };
+    Index::open(build_index(&Log::open(log).unwrap(), &options).unwrap()).unwrap()
+}
+
+fn table_of(log: Vec<u8>) -> Table<Vec<u8>, Vec<u8>> {
+    let index = index_of(&log, HashSize::Four);
+    Table::join(Log::open(log).unwrap(), index).unwrap()
+}
+
+#[test]
+fn readers_are_send_and_sync() {
+    fn check<T: Send + Sync>() {}
+    check::<Table<Vec<u8>, &[u8]>>();
+    check::<hammerspace_sparkey::Entries<'_>>();
+}
+
+#[test]
+fn one_and_three_keys_fill_their_tables_and_absent_keys_are_still_absent() {
+    for keys in [&[&b"a"[..]][..], &[b"a", b"b", b"c"]] {
+        let puts: Vec<_> = keys.iter().map(|key| (*key, &b"v"[..])).collect();
+        let table = table_of(log_of(LogOptions::default(), &puts));
+        assert_eq!((table.len(), table.index().header().hash_capacity), (keys.len() as u64, keys.len() as u64));
+        for absent in 0..1000_u32 {
+            assert_eq!(table.get(&absent.to_le_bytes()).unwrap(), None);
+        }
+    }
+}
+
+#[test]
+fn empty_logs_keys_and_values() {
+    for compression in COMPRESSIONS {
+        let options = LogOptions { compression, ..LogOptions::default() };
+        let table = table_of(log_of(options, &[]));
+        assert!(table.is_empty() && table.get(b"").unwrap().is_none() && table.iter().next().is_none());
+        assert_eq!(table.log().entries_from(Address::FIRST).unwrap().count(), 0);
+
+        let table = table_of(log_of(options, &[(b"", b""), (b"k", b"")]));
+        assert_eq!(table.len(), 2);
+        for key in [&b""[..], b"k"] {
+            assert_eq!(table.get(key).unwrap().as_deref(), Some(&b""[..]));
+        }
+    }
+}
+
+#[test]
+fn lengths_around_every_vlq_step_in_blocks_around_them() {
+    let lens = [0, 1, 126, 127, 128, 16_382, 16_383, 16_384];
+    for compression in COMPRESSIONS {
+        for block_size in [BLOCK_SIZE_MIN, 127, 128, 129, 16_384, 1 << 20] {
+            // Values that do not compress, or blocks would all be tiny.
+            let mut rng = fastrand::Rng::with_seed(block_size.into());
+            let mut bytes = |len: usize| -> Vec<u8> { std::iter::repeat_with(|| rng.u8(..)).take(len).collect() };
+            let pairs: Vec<_> = lens
+                .iter()
+                .flat_map(|key| lens.map(|value| (*key, value)))
+                .map(|(k, v)| (bytes(k), bytes(v)))
+                .collect();
+            let puts: Vec<_> = pairs.iter().map(|(key, value)| (&key[..], &value[..])).collect();
+            let table = table_of(log_of(LogOptions { compression, block_size }, &puts));
+            let read: Vec<_> =
+                table.log().entries().map(Result::unwrap).map(|entry| (entry.key, entry.value)).collect();
+            assert!(read.iter().map(|(key, value)| (&key[..], &value[..])).eq(puts.iter().copied()));
+            assert!(table.verify().is_clean());
+            for (key, value) in puts.iter().filter(|(key, _)| key.len() > 1) {
+                assert!(table.get(key).unwrap().as_deref() == Some(*value), "{compression:?}, blocks of {block_size}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_entry_that_fits_a_block_is_not_split() {
+    let options = LogOptions { compression: Compression::Snappy, block_size: 100 };
+    let value = [b'v'; 60];
+    let log = log_of(options, &[(b"a", &value), (b"b", &value), (b"c", &[b'w'; 200]), (b"d", b"")]);
+    let log = Log::open(log).unwrap();
+    let addresses: Vec<Address> = log.entries().map(|entry| entry.unwrap().address).collect();
+    // "a" and "b" have a block each; "c" fits none, so it starts behind "b", and "d" may not follow it in its last.
+    assert_eq!(addresses.iter().map(|address| address.index).collect::<Vec<_>>(), [0, 0, 1, 0]);
+    assert!(addresses.is_sorted() && addresses[0] == Address::FIRST);
+    assert_eq!(addresses[1].offset, addresses[2].offset);
+}
+
+#[test]
+fn keys_longer_than_the_format_knows_are_refused() {
+    // Zeroed memory that nobody touches.
+    let key = vec![0; KEY_LEN_MAX + 1];
+    let mut writer = LogWriter::create(Cursor::new(Vec::new()), &LogOptions::default()).unwrap();
+    assert_eq!(writer.put(&key, b"").unwrap_err().kind(), Kind::Invalid);
+    assert_eq!(writer.delete(&key).unwrap_err().kind(), Kind::Invalid);
+    assert!(writer.is_empty());
+}
+
+#[test]
+fn block_sizes_that_cannot_hold_an_entrys_lengths_are_refused() {
+    for (compression, block_size) in [(Compression::Snappy, BLOCK_SIZE_MIN - 1), (Compression::Zstd, 1 << 31)] {
+        let refused = LogWriter::create(Cursor::new(Vec::new()), &LogOptions { compression, block_size });
+        assert_eq!(refused.err().unwrap().kind(), Kind::Invalid);
+    }
+    let plain = LogOptions { compression: Compression::None, block_size: 0 };
+    assert!(LogWriter::create(Cursor::new(Vec::new()), &plain).is_ok());
+}
+
+#[test]
+fn until_a_flush_readers_see_what_was_there_before() {
+    let mut file = Vec::new();
+    let mut writer = LogWriter::create(Cursor::new(&mut file), &LogOptions::default()).unwrap();
+    writer.put(b"k", &vec![0; 1 << 20]).unwrap();
+    drop(writer);
+    assert!(file.len() > 1 << 20, "large values do not wait in memory");
+    assert_eq!(Log::open(&file).unwrap().entries().count(), 0);
+
+    let mut writer = LogWriter::append(Cursor::new(&mut file)).unwrap();
+    writer.put(b"k", b"v").unwrap();
+    writer.flush().unwrap();
+    writer.put(b"l", b"w").unwrap();
+    drop(writer);
+    assert_eq!(Log::open(&file).unwrap().entries().count(), 1);
+}
+
+/// A sink that takes so many bytes and no more.
+struct Full(Cursor<Vec<u8>>, usize);
+
+impl Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.1 = self.1.checked_sub(bytes.len()).ok_or_else(|| io::Error::from_raw_os_error(28))?;
+        self.0.write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Full {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+impl Read for Full {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.0.read(bytes)
+    }
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_ends_the_writer() {
+    let mut writer = LogWriter::create(Full(Cursor::new(Vec::new()), 90), &LogOptions::default()).unwrap();
+    writer.put(b"key", b"value").unwrap();
+    assert_eq!(writer.flush().unwrap_err().kind(), Kind::Full);
+    assert_eq!(writer.put(b"key", b"value").unwrap_err().kind(), Kind::Io);
+    assert!(writer.finish().is_err());
+}
+
+#[test]
+fn a_short_log_cannot_be_appended_to() {
+    let log = log_of(LogOptions::default(), &[(b"key", b"value")]);
+    for len in [0, 83, log.len() - 1] {
+        let error = LogWriter::append(Cursor::new(log[..len].to_vec())).err().unwrap();
+        assert_eq!(error.kind(), Kind::Corrupt);
+    }
+}
+
+#[test]
+fn one_new_key_leaves_the_table_where_it_is_and_many_make_a_larger_one() {
+    let keys: Vec<[u8; 4]> = (0..2000_u32).map(u32::to_le_bytes).collect();
+    let puts: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &key[..])).collect();
+    let mut log = log_of(LogOptions::default(), &puts[..1000]);
+    let first = index_of(&log, HashSize::Eight);
+    assert_eq!(first.header().hash_capacity, 1301);
+
+    log = appended(log, &puts[1000..1001]);
+    let options = IndexOptions::default();
+    let second = Index::open(update_index(&Log::open(&log[..]).unwrap(), &first, &options).unwrap()).unwrap();
+    assert_eq!((second.header().hash_capacity, second.header().num_entries), (1301, 1001));
+    let size = second.header().slot_size();
+    let changed = first.bytes()[112..].chunks(size).zip(second.bytes()[112..].chunks(size)).filter(|(a, b)| a != b);
+    assert!(changed.count() < 50, "a copy with one key more");
+
+    log = appended(log, &puts[1001..]);
+    let third = Index::open(update_index(&Log::open(&log[..]).unwrap(), &second, &options).unwrap()).unwrap();
+    assert_eq!((third.header().hash_capacity, third.header().num_entries), (3201, 2000));
+    assert_eq!((third.header().hash_seed, third.header().hash_size), (7, HashSize::Eight));
+
+    let same = update_index(&Log::open(&log[..]).unwrap(), &third, &options).unwrap();
+    assert!(same == third.bytes(), "nothing new, nothing changed");
+}
+
+#[test]
+fn an_index_of_another_log_is_refused() {
+    let (log, other) = (log_of(LogOptions::default(), &[]), log_of(LogOptions::default(), &[]));
+    let index = index_of(&other, HashSize::Four);
+    let log = Log::open(log).unwrap();
+    assert_eq!(update_index(&log, &index, &IndexOptions::default()).unwrap_err().kind(), Kind::Corrupt);
+    assert_eq!(Table::join(log, index).err().unwrap().kind(), Kind::Corrupt);
+}
+
+#[test]
+fn an_index_of_a_longer_log_is_refused() {
+    let log = log_of(LogOptions::default(), &[(b"k", b"v")]);
+    let index = index_of(&appended(log.clone(), &[(b"l", b"w")]), HashSize::Four);
+    let log = Log::open(log).unwrap();
+    assert!(update_index(&log, &index, &IndexOptions::default()).is_err());
+    assert!(Table::join(log, index).is_err());
+}
+
+#[test]
+fn found_values_lie_where_they_say() {
+    let table = table_of(log_of(LogOptions::default(), &[(b"key", b"value")]));
+    let Some(Found::Mapped(range)) = table.find(b"key").unwrap() else { panic!("not compressed, so mapped") };
+    assert_eq!(&table.log().bytes()[range], b"value");
+
+    let options = LogOptions { compression: Compression::Zstd, block_size: 10 };
+    let table = table_of(log_of(options, &[(b"key", b"a value in several blocks")]));
+    assert_eq!(table.find(b"key").unwrap(), Some(Found::Decoded(b"a value in several blocks"[..].into())));
+}
+
+#[test]
+fn errors_name_the_file_they_are_about() {
+    let mut log = log_of(LogOptions::default(), &[(b"key", b"value")]);
+    let mut index = index_of(&log, HashSize::Four).into_inner();
+    let join = |log: &[u8], index: &[u8]| {
+        let (log, index) = (Log::open(log.to_vec()).unwrap(), Index::open(index.to_vec()).unwrap());
+        Table::join(log.named("fruits.spl"), index.named("fruits.spi")).unwrap()
+    };
+    let table = join(&log, &index);
+    // The address of the only slot.
+    index[116] = 200;
+    let error = join(&log, &index).get(b"key").unwrap_err();
+    assert_eq!(error.path(), Some("fruits.spi".as_ref()), "{error}");
+    assert_eq!(error.offset(), Some(112));
+
+    // The value's length.
+    log[LogHeader::SIZE + 1] = 100;
+    let table = join(&log, table.index().bytes());
+    for error in [table.get(b"key").unwrap_err(), table.iter().next().unwrap().unwrap_err()] {
+        assert_eq!(error.path(), Some("fruits.spl".as_ref()), "{error}");
+        assert_eq!(error.offset(), Some(84));
+    }
+}
+
+#[test]
+fn verify_bounds_its_list_and_counts_the_rest() {
+    let keys: Vec<[u8; 4]> = (0..300_u32).map(u32::to_le_bytes).collect();
+    let puts: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &key[..])).collect();
+    let log = log_of(LogOptions::default(), &puts);
+    let mut index = index_of(&log, HashSize::Four).into_inner();
+    index[112..].fill(0);
+    let report = Table::open(log, index).unwrap().verify();
+    assert_eq!(report.findings.len(), hammerspace_sparkey::Report::FINDINGS_MAX);
+    assert!(report.count >= 300, "every key is missing: {}", report.count);
+}
+
+#[test]
+fn padded_lengths_are_read() {
+    let mut log = log_of(LogOptions::default(), &[(b"k", b"v")]);
+    log.splice(84..86, [0x82, 0x80, 0x00, 0x81, 0x00]);
+    let end = log.len() as u64;
+    log[32..40].copy_from_slice(&end.to_le_bytes());
+    let table = table_of(log);
+    assert_eq!(table.get(b"k").unwrap().as_deref(), Some(&b"v"[..]));
+}
