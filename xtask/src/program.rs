@@ -7,7 +7,7 @@ use crate::Result;
 
 /// The root of the repository.
 pub(crate) fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("it lies in the root")
 }
 
 /// Where cargo builds, and where other build tools put their results too.
