@@ -83,6 +83,10 @@ impl Kind {
     /// The kind that an error of the operating system belongs to.
     pub fn of(error: &io::Error) -> Self {
         use io::ErrorKind as E;
+        // Too many open files, in this process or in the system: the standard library has no name for it.
+        if let Some(23 | 24) = error.raw_os_error() {
+            return Self::Full;
+        }
         match error.kind() {
             E::NotFound => Self::Missing,
             E::PermissionDenied | E::ReadOnlyFilesystem => Self::Permission,
@@ -242,7 +246,7 @@ mod tests {
     #[test]
     fn the_kind_of_an_io_error_is_what_can_be_done_about_it() {
         for (errno, kind) in
-            [(2, Kind::Missing), (13, Kind::Permission), (28, Kind::Full), (11, Kind::Busy), (5, Kind::Io)]
+            [(2, Kind::Missing), (13, Kind::Permission), (28, Kind::Full), (24, Kind::Full), (11, Kind::Busy), (5, Kind::Io)]
         {
             assert_eq!(Kind::of(&io::Error::from_raw_os_error(errno)), kind, "errno {errno}");
         }

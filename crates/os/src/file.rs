@@ -10,7 +10,7 @@ use hammerspace_error::{Doing, Result};
 #[cfg(target_os = "linux")]
 use rustix::fs::copy_file_range;
 use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use crate::trace::{Op, about_to};
 
@@ -25,7 +25,7 @@ pub struct File {
 }
 
 /// How a file is locked (`flock`): the lock belongs to the open file, is shared with forked children, and ends when the
-/// last copy of the descriptor is closed, be it by `kill -9`.
+/// last copy of the descriptor is closed, be it by `kill -9`, or when any holder of a copy unlocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
     /// Many holders, none of them exclusive.
@@ -143,14 +143,12 @@ impl File {
             Lock::Shared => FlockOperation::LockShared,
             Lock::Exclusive => FlockOperation::LockExclusive,
         };
-        self.named("lock", || {
-            loop {
-                match flock(&self.file, operation) {
-                    Err(Errno::INTR) => {}
-                    other => return Ok(other?),
-                }
-            }
-        })
+        self.named("lock", || Ok(retry_on_intr(|| flock(&self.file, operation))?))
+    }
+
+    /// Gives the lock up, also for the copies of the descriptor that children inherited.
+    pub fn unlock(&self) -> Result<()> {
+        self.named("unlock", || Ok(flock(&self.file, FlockOperation::Unlock)?))
     }
 
     /// Takes the exclusive lock if nobody has one; says whether it did.

@@ -7,8 +7,7 @@
 //!
 //! What always holds:
 //! 1. Descriptors are close-on-exec.
-//! 2. Nothing is unlocked by hand: a lock goes with its descriptor, so a forked child that drops its copy of a
-//!    [`File`] releases nothing that its parent holds.
+//! 2. Dropping a [`File`] unlocks nothing that a forked relative still holds; [`File::unlock`] does, everywhere.
 //! 3. Paths appear in messages only. Names are resolved against an open directory, so a directory that is renamed or
 //!    replaced meanwhile cannot mix two versions of its files.
 

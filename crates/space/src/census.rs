@@ -1,10 +1,12 @@
 //! What lies in a space's directory, as seen under the exclusive lock.
 
-use hammerspace_error::Result;
+use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Dir, Entry, EntryKind};
 
-use crate::layout::{CURRENT, DEAD, IN_THE_MAKING, pid_of, uid_of};
+use crate::Durability;
+use crate::layout::{CURRENT, IN_THE_MAKING, is_dead, pid_of, uid_of};
 use crate::lock::Locked;
+use crate::space::Home;
 use crate::stamp::{self, State};
 
 /// The versions and leftovers in a space's directory. Names that are neither are somebody else's and never touched.
@@ -32,11 +34,10 @@ impl Census {
 
     fn note(&mut self, space: &Dir, Entry { name, kind }: Entry) -> Result<()> {
         match kind {
-            EntryKind::Dir if name.starts_with(DEAD) => self.dead.push(name),
+            EntryKind::Dir if is_dead(&name) => self.dead.push(name),
             EntryKind::Dir if pid_of(&name).is_some() || self.current.as_ref() == Some(&name) => {
-                if let Some(dir) = space.open_dir(&name)? {
-                    self.versions.push((name, stamp::state(&dir)?));
-                }
+                let state = stamp::state(space, &name)?;
+                self.versions.push((name, state));
             }
             EntryKind::Symlink if name.ends_with(IN_THE_MAKING) => self.in_the_making.push(name),
             _ => {}
@@ -58,24 +59,30 @@ impl Census {
     }
 
     /// The next number: above every version here, and every change that was ever announced.
-    pub(crate) fn next_number(&self, locked: &Locked) -> u64 {
+    pub(crate) fn next_number(&self, home: &Home, locked: &Locked) -> Result<u64> {
         let highest = self.published().map(|(_, number)| number).max().unwrap_or(0);
-        highest.max(locked.generation()) + 1
+        highest.max(locked.generation()).checked_add(1).ok_or_else(|| {
+            Error::new(Kind::Corrupt, "a version or the lock file bears the largest number there is")
+                .file(home.dir.path())
+                .remedy("no space gets there by publishing: load the data into a new one")
+        })
     }
 
     /// Gives the current version a number where it has none: the original gem published it, or its writer died right after
     /// changing `current`. From here on it is a version like any other. One we may not write to stays as it is.
-    pub(crate) fn number_the_current(&mut self, space: &Dir, locked: &Locked) -> Result<()> {
-        let number = self.next_number(locked);
+    pub(crate) fn number_the_current(&mut self, home: &Home, locked: &Locked) -> Result<()> {
+        let number = self.next_number(home, locked)?;
         let Some(uid) = &self.current else { return Ok(()) };
         let Some((_, state)) = self.versions.iter_mut().find(|(name, _)| name == uid) else { return Ok(()) };
         if matches!(state, State::Published(_)) {
             return Ok(());
         }
-        if let Some(dir) = space.open_dir(uid)?
-            && stamp::write_number(&dir, number).is_ok()
-        {
+        let Some(dir) = home.dir.open_dir(uid)? else { return Ok(()) };
+        if let Ok(stamp) = stamp::write_number(&dir, number) {
             *state = State::Published(number);
+            if home.options.durability == Durability::Full {
+                stamp.sync()?;
+            }
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use hammerspace_sparkey::IndexHeader;
 
 use crate::Durability;
 use crate::census::Census;
-use crate::layout::{CURRENT, INDEX, LOG, STAMP, pid_of, uid_of};
+use crate::layout::{CURRENT, INDEX, LOG, STAMP, new_uid, pid_of, uid_of};
 use crate::lock::Locked;
 use crate::publish::point_current_to;
 use crate::space::Home;
@@ -43,19 +43,21 @@ pub(crate) fn list(space: &Dir) -> Result<Vec<VersionInfo>> {
             versions.extend(look_at(space, entry.name, is_current)?);
         }
     }
-    versions.sort_by_key(|version| std::cmp::Reverse((version.number, version.published)));
+    // Without a number there is none but the current one.
+    versions.sort_by_key(|version| std::cmp::Reverse(version.number.unwrap_or(u64::MAX)));
     Ok(versions)
 }
 
 /// `None` where the directory is not a published version.
 fn look_at(space: &Dir, uid: String, is_current: bool) -> Result<Option<VersionInfo>> {
     let Some(dir) = space.open_dir(&uid)? else { return Ok(None) };
-    let number = stamp::number(&dir)?;
+    let stamp = dir.open_file(STAMP)?;
+    let number = stamp.as_ref().map_or(Ok(None), stamp::read)?;
     let (Some(log), Some(index)) = (dir.open_file(LOG)?, dir.open_file(INDEX)?) else { return Ok(None) };
     if number.is_none() && !is_current {
         return Ok(None);
     }
-    let published = dir.open_file(STAMP)?.as_ref().unwrap_or(&index).modified()?;
+    let published = stamp.as_ref().unwrap_or(&index).modified()?;
     let bytes = log.len()? + index.len()?;
     Ok(Some(VersionInfo { number, is_current, entries: entries(&index)?, bytes, published, uid }))
 }
@@ -70,20 +72,34 @@ fn entries(index: &File) -> Result<u64> {
 pub(crate) fn rollback(home: &Home, number: Option<u64>) -> Result<u64> {
     let locked = Locked::exclusive(&home.dir)?;
     let mut census = Census::take(&home.dir, &locked)?;
-    census.number_the_current(&home.dir, &locked)?;
+    census.number_the_current(home, &locked)?;
+    let generation = census.next_number(home, &locked)?;
     let (uid, number) = choose(&census, number).map_err(|error| error.file(home.dir.path()))?;
-    if Version::open(&home.dir, uid)?.is_none() {
+    let uid = if census.current.as_deref() == Some(uid) { uid.to_owned() } else { renamed(home, uid)? };
+    if Version::open(&home.dir, &uid)?.is_none() {
         let finding = format!("version {number} is not complete");
         return Err(Error::new(Kind::Corrupt, finding)
             .file(home.dir.path().join(uid))
             .remedy("go back to another one"));
     }
-    point_current_to(&home.dir, uid)?;
-    locked.announce(census.next_number(&locked));
-    if home.options.durability == Durability::Full {
-        home.dir.sync()?;
-    }
+    point_current_to(&home.dir, &uid)?;
+    locked.announce(generation);
+    sync(home)?;
     Ok(number)
+}
+
+/// Gives an older version a new name. A process of the original gem that once replaced it may be about to delete it: it
+/// does so by name, and without the lock.
+fn renamed(home: &Home, old: &str) -> Result<String> {
+    let uid = new_uid();
+    home.dir.rename(old, &uid)?;
+    // No power cut may leave `current` pointing to a name that never reached the disk.
+    sync(home)?;
+    Ok(uid)
+}
+
+fn sync(home: &Home) -> Result<()> {
+    if home.options.durability == Durability::Full { home.dir.sync() } else { Ok(()) }
 }
 
 /// The version of this number, or else the newest before the current one.

@@ -82,6 +82,11 @@ pub(crate) fn pid_of(uid: &str) -> Option<u32> {
     pid.parse().ok()
 }
 
+/// Whether this names a directory of ours on its way in or out.
+pub(crate) fn is_dead(name: &str) -> bool {
+    name.strip_prefix(DEAD).is_some_and(|uid| pid_of(uid).is_some())
+}
+
 /// The name that `current` points to, if it is one that can be followed safely: a single component.
 pub(crate) fn uid_of(target: &OsStr) -> Option<&str> {
     target.to_str().filter(|name| !name.is_empty() && !name.contains('/') && *name != "." && *name != "..")

@@ -1,7 +1,8 @@
 //! The lock file: who may change `current`, and the number that tells readers it changed.
 //!
 //! Readers of ours never lock: a version is opened by its name, and a name that is gone by then is looked up again. The
-//! original gem's readers hold the shared lock while they open, so the exclusive lock is held briefly.
+//! original gem's readers hold the shared lock while they open, so the exclusive lock is held briefly: for a few names, and
+//! one sync of the directory.
 
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Dir, File, Lock, Word};
@@ -11,8 +12,10 @@ use crate::layout::{LAYOUT_VERSION, LOCK, lock_page};
 /// The lock, held until dropped.
 pub(crate) struct Locked {
     file: File,
-    /// The number on the page when the lock was taken; `None` where the page is not ours to write.
-    generation: Option<u64>,
+    /// The number on the page when the lock was taken; 0 where there is no page.
+    generation: u64,
+    /// Whether the page is ours to write.
+    writable: bool,
 }
 
 impl Locked {
@@ -24,28 +27,29 @@ impl Locked {
         if page.is_none() && writable {
             file.write_at(&new_page(), 0)?;
         }
-        Ok(Self { file, generation: writable.then_some(page.unwrap_or(0)) })
-    }
-
-    /// Waits for the shared lock, which keeps out whoever changes the directory.
-    pub(crate) fn shared(dir: &Dir) -> Result<Self> {
-        let (file, _) = open(dir)?;
-        file.lock(Lock::Shared)?;
-        Ok(Self { file, generation: None })
+        Ok(Self { file, generation: page.unwrap_or(0), writable })
     }
 
     /// The number of the last change that was announced here; 0 before the first.
     pub(crate) fn generation(&self) -> u64 {
-        self.generation.unwrap_or(0)
+        self.generation
     }
 
     /// Tells readers that `current` changed: `generation` must be above the one so far. Where the file cannot be written,
     /// readers find out by looking, so that is no error; and the change itself could not be taken back by one.
     pub(crate) fn announce(&self, generation: u64) {
-        if let Some(before) = self.generation {
-            debug_assert!(generation > before, "generations rise");
+        debug_assert!(generation > self.generation, "generations rise");
+        if self.writable {
             drop(self.file.write_at(&generation.to_le_bytes(), lock_page::GENERATION.offset as u64));
         }
+    }
+}
+
+impl Drop for Locked {
+    /// By hand, since another thread may have forked a child meanwhile, and its copy of the lock would stay for as long as it
+    /// lives. A child never drops what its parent locked: none of our own code forks.
+    fn drop(&mut self) {
+        drop(self.file.unlock());
     }
 }
 
@@ -61,14 +65,18 @@ fn open(dir: &Dir) -> Result<(File, bool)> {
 fn read_page(file: &File) -> Result<Option<u64>> {
     let mut page = [0; lock_page::SIZE];
     let len = file.read_at(&mut page, 0)?;
-    // A power cut can leave the page's length without its bytes.
-    if len < page.len() || page.iter().all(|byte| *byte == 0) {
+    // The gem's is empty, and a power cut can leave the page's length without its bytes.
+    if page.iter().all(|byte| *byte == 0) {
         return Ok(None);
     }
     if lock_page::MAGIC_FIELD.get(&page) != lock_page::MAGIC {
         return Err(Error::new(Kind::Corrupt, "this is not a lock file of Hammerspace")
             .file(file.path())
-            .remedy("check the path; if this is a space, empty the file while no writer runs"));
+            .remedy("check the path; if this is a space, move the file away while no process uses the space"));
+    }
+    // A full disk can take a part of the page only.
+    if len < page.len() {
+        return Ok(None);
     }
     if lock_page::LAYOUT.get(&page) > LAYOUT_VERSION {
         return Err(Error::new(Kind::Unsupported, "the space was written by a newer Hammerspace")

@@ -4,9 +4,12 @@
 //!
 //! 1. the files of the new version are complete, and durable: their bytes, their names, their directory's name;
 //! 2. under the lock, `current` is renamed into place, the new version gets its number, and the generation is announced;
-//! 3. the rename is made durable, and only then does anything old lose its name ([`sweep`]).
+//! 3. still under it, the rename is made durable, and only then does anything old lose its name ([`sweep`]);
+//! 4. the number is made durable.
 //!
 //! With [`Durability::None`] the syncs are left out, and everything else stays.
+
+use std::sync::Arc;
 
 use hammerspace_error::{Error, Result};
 use hammerspace_os::{Dir, File, Map};
@@ -31,10 +34,7 @@ pub(crate) fn publish(mut draft: Draft, log: &File, base: Option<&Version>) -> R
         draft.dir.sync()?;
         draft.home.dir.sync()?;
     }
-    let change = change_current(&mut draft)?;
-    let swept = sweep(&draft.home, |number| change.leaves_behind(number));
-    change.stamped.and(swept).map_err(published_all_the_same)?;
-    Ok(change.number)
+    change_current(&mut draft)
 }
 
 fn write_index(dir: &Dir, log: &File, base: Option<&Version>) -> Result<File> {
@@ -50,37 +50,29 @@ fn write_index(dir: &Dir, log: &File, base: Option<&Version>) -> Result<File> {
     Ok(file)
 }
 
-/// What happened to `current`.
-struct Change {
-    replaced: Option<u64>,
-    number: u64,
-    stamped: Result<()>,
-}
+fn change_current(draft: &mut Draft) -> Result<u64> {
+    let home = Arc::clone(&draft.home);
+    let locked = Locked::exclusive(&home.dir)?;
+    let mut census = Census::take(&home.dir, &locked)?;
+    census.number_the_current(&home, &locked)?;
+    let number = census.next_number(&home, &locked)?;
+    // What lies between was rolled back from, and is now left behind: newer than what we replace, yet older than us.
+    let replaced = replaced(&census).unwrap_or(number);
 
-impl Change {
-    /// Whether a version was rolled back from, and is now left behind: newer than what we replaced, yet older than us.
-    fn leaves_behind(&self, number: u64) -> bool {
-        self.replaced.is_some_and(|replaced| replaced < number && number < self.number)
-    }
-}
-
-fn change_current(draft: &mut Draft) -> Result<Change> {
-    let Home { dir, options } = &*draft.home;
-    let locked = Locked::exclusive(dir)?;
-    let mut census = Census::take(dir, &locked)?;
-    census.number_the_current(dir, &locked)?;
-    let number = census.next_number(&locked);
-
-    point_current_to(dir, &draft.uid)?;
+    point_current_to(&home.dir, &draft.uid)?;
     draft.published = true;
-    let stamped = number_it(&draft.dir, number, options.durability);
+    let stamp = stamp::write_number(&draft.dir, number);
     locked.announce(number);
-    Ok(Change { replaced: census.current_number(), number, stamped })
+    let swept = sweep(&home, locked, |other| replaced < other && other < number);
+    let stamped = stamp.and_then(|stamp| if home.options.durability == Durability::Full { stamp.sync() } else { Ok(()) });
+    swept.and(stamped).map_err(published_all_the_same)?;
+    Ok(number)
 }
 
-fn number_it(version: &Dir, number: u64, durability: Durability) -> Result<()> {
-    let stamp = stamp::write_number(version, number)?;
-    if durability == Durability::Full { stamp.sync() } else { Ok(()) }
+/// The number of the version to be replaced: 0 in a space that was cleared, and so has no history, though whoever cleared it
+/// may have died before removing it all. `None` where it cannot be told.
+fn replaced(census: &Census) -> Option<u64> {
+    if census.current.is_some() { census.current_number() } else { Some(0) }
 }
 
 /// The atomic step. The caller holds the lock.
@@ -97,11 +89,11 @@ pub(crate) fn clear(home: &Home) -> Result<()> {
     let locked = Locked::exclusive(&home.dir)?;
     let mut census = Census::take(&home.dir, &locked)?;
     // Numbered, a version of the original gem is one that the sweep below knows.
-    census.number_the_current(&home.dir, &locked)?;
+    census.number_the_current(home, &locked)?;
+    let generation = census.next_number(home, &locked)?;
     home.dir.unlink(CURRENT)?;
-    locked.announce(census.next_number(&locked));
-    drop(locked);
-    sweep(home, |_| true)
+    locked.announce(generation);
+    sweep(home, locked, |_| true)
 }
 
 fn published_all_the_same(error: Error) -> Error {

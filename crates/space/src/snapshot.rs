@@ -70,7 +70,7 @@ impl Snapshot {
 
     /// The version's number; `None` for an empty space and for versions that the original gem published.
     pub fn number(&self) -> Option<u64> {
-        self.version()?.number
+        self.version()?.number()
     }
 
     /// The name of the version's directory; `None` for an empty space.

@@ -37,7 +37,7 @@ pub(crate) struct Home {
 struct Watch {
     /// The generation in the lock file, once there is one.
     generation: OnceLock<Word>,
-    /// The generation we have seen: that of the state we hold, or below.
+    /// The generation of a state that we hold or held.
     seen: AtomicU64,
     /// When to look at the directory itself again, on the coarse clock, in nanoseconds.
     next_look: AtomicU64,
@@ -111,16 +111,23 @@ impl Space {
 
     #[cold]
     fn look(&self) -> Result<bool> {
-        self.watch.looked(&self.home.dir)?;
-        let held = self.state.load_full();
-        if held.generation == self.watch.generation() && held.is_current(&self.home.dir)? {
-            return Ok(false);
+        self.watch.put_off();
+        self.watch.find_page(&self.home.dir)?;
+        loop {
+            let held = self.state.load_full();
+            if held.generation == self.watch.generation() && held.is_current(&self.home.dir)? {
+                self.watch.seen.store(held.generation, Ordering::Relaxed);
+                return Ok(false);
+            }
+            let found = Arc::new(State::open(&self.home.dir, &self.watch)?.sharing(&held));
+            // Whoever swaps has looked after the swap before, so time does not run backwards. Should another thread have
+            // swapped meanwhile, we do not know who looked last, and look again.
+            let before = self.state.compare_and_swap(&held, Arc::clone(&found));
+            if Arc::ptr_eq(&before, &held) {
+                self.watch.seen.store(found.generation, Ordering::Relaxed);
+                return Ok(found.uid() != held.uid());
+            }
         }
-        let found = Arc::new(State::open(&self.home.dir, &self.watch)?.sharing(&held));
-        // Another thread may have looked later and swapped earlier: the newer look stays.
-        self.state.rcu(|now| if now.generation > found.generation { Arc::clone(now) } else { Arc::clone(&found) });
-        self.watch.seen.fetch_max(found.generation, Ordering::Relaxed);
-        Ok(found.uid() != held.uid())
     }
 
     /// A writer that starts from the current version. Its changes are private until [`Writer::publish`].
@@ -135,7 +142,7 @@ impl Space {
 
     /// The first writer of a space of the original gem gives it a page to watch.
     fn watch_after(&self, writer: Result<Writer>) -> Result<Writer> {
-        self.watch.looked(&self.home.dir).and(writer)
+        self.watch.find_page(&self.home.dir).and(writer)
     }
 
     /// Empties the space in one step, and drops every version of it. Handles keep what they read until they refresh.
@@ -186,7 +193,8 @@ impl State {
 impl Watch {
     fn new(dir: &Dir, every: Duration) -> Result<Self> {
         let watch = Self { generation: OnceLock::new(), seen: AtomicU64::new(0), next_look: AtomicU64::new(0), every };
-        watch.looked(dir)?;
+        watch.put_off();
+        watch.find_page(dir)?;
         Ok(watch)
     }
 
@@ -202,9 +210,13 @@ impl Watch {
         self.generation.get().map_or(0, Word::load)
     }
 
-    /// Notes that we look now, and starts to watch the generation if it has appeared meanwhile.
-    fn looked(&self, dir: &Dir) -> Result<()> {
+    /// Notes that somebody looks now.
+    fn put_off(&self) {
         self.next_look.store(nanos(clock::coarse().saturating_add(self.every)), Ordering::Relaxed);
+    }
+
+    /// Starts to watch the generation if it has appeared meanwhile.
+    fn find_page(&self, dir: &Dir) -> Result<()> {
         if self.generation.get().is_none()
             && let Some(word) = lock::watch(dir)?
         {
@@ -215,7 +227,7 @@ impl Watch {
     }
 }
 
-/// To the year 2554 of the coarse clock, which starts with the machine.
+/// Enough for 584 years since the machine started, and no end for the longest duration.
 #[inline]
 fn nanos(time: Duration) -> u64 {
     time.as_secs().saturating_mul(1_000_000_000).saturating_add(u64::from(time.subsec_nanos()))

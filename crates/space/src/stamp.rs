@@ -1,13 +1,14 @@
 //! The stamp of a version: its number, and the lock that says its writer lives.
 //!
 //! What always holds:
-//! 1. A writer locks the stamp as soon as its directory exists and never unlocks it: the lock ends with the process, also
-//!    by `kill -9`, also in another container, where a pid would tell nothing.
+//! 1. A writer locks the stamp before its directory has its name and never unlocks it: the lock ends with the process, also
+//!    by `kill -9`, also in another container, where a pid would tell nothing. (Children that were forked meanwhile hold a
+//!    copy, so after a `kill -9` it ends with the last of them.)
 //! 2. A number is written only after `current` has pointed to the version, under the space's lock. So a stamp that can be
 //!    locked and bears no number belongs to a dead writer, or to the current version, whose writer died in between: the
 //!    next writer numbers that one before it takes its place.
 
-use hammerspace_error::Result;
+use hammerspace_error::{Kind, Result};
 use hammerspace_os::{Dir, File, Lock};
 
 use crate::layout::{LAYOUT_VERSION, STAMP, stamp};
@@ -23,6 +24,8 @@ pub(crate) enum State {
     Abandoned,
     /// It was published under this number.
     Published(u64),
+    /// It cannot be looked at: another user's, or damaged. It is left alone, and stops nobody.
+    Unknown,
 }
 
 /// Stamps a new version, and locks the stamp for as long as the file is held. The caller keeps sweepers out meanwhile.
@@ -35,13 +38,25 @@ pub(crate) fn create(version: &Dir) -> Result<File> {
 
 /// Numbers a version, once `current` points to it; gives the stamp, to be synced. One of the original gem has none yet.
 pub(crate) fn write_number(version: &Dir, number: u64) -> Result<File> {
-    let file = version.open_or_create_shared(STAMP)?;
+    let file = match version.open_file_to_write(STAMP)? {
+        Some(file) => file,
+        None => version.create_file(STAMP)?,
+    };
     file.write_at(&encode(number), 0)?;
     Ok(file)
 }
 
 /// What the directory of a version says of itself. The caller holds the space's exclusive lock.
-pub(crate) fn state(version: &Dir) -> Result<State> {
+pub(crate) fn state(space: &Dir, uid: &str) -> Result<State> {
+    match look(space, uid) {
+        Err(error) if matches!(error.kind(), Kind::Permission | Kind::Corrupt) => Ok(State::Unknown),
+        other => other,
+    }
+}
+
+fn look(space: &Dir, uid: &str) -> Result<State> {
+    // A process of the gem may be about to delete it; what is gone by now needs nothing from us.
+    let Some(version) = space.open_dir(uid)? else { return Ok(State::Unknown) };
     let Some(file) = version.open_file(STAMP)? else { return Ok(State::Unstamped) };
     // The number first: a process that was forked while the version was being written may hold a copy of the lock for as
     // long as it lives.
@@ -51,16 +66,8 @@ pub(crate) fn state(version: &Dir) -> Result<State> {
     Ok(if file.try_lock()? { State::Abandoned } else { State::Writing })
 }
 
-/// The number of a version; `None` where it has none: a version of the original gem, or one not published yet.
-pub(crate) fn number(version: &Dir) -> Result<Option<u64>> {
-    match version.open_file(STAMP)? {
-        Some(file) => read(&file),
-        None => Ok(None),
-    }
-}
-
-/// A stamp that is short or strange, after a power cut, bears no number.
-fn read(file: &File) -> Result<Option<u64>> {
+/// The number on a stamp. One that is short or strange, after a power cut, bears none.
+pub(crate) fn read(file: &File) -> Result<Option<u64>> {
     let mut bytes = [0; stamp::SIZE];
     let whole = file.read_at(&mut bytes, 0)? == bytes.len();
     let ours = stamp::MAGIC_FIELD.get(&bytes) == stamp::MAGIC;

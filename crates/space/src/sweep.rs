@@ -1,7 +1,8 @@
 //! Removing what nobody can need any more: superseded versions, and what dead writers left.
 //!
 //! A directory to be removed first gets another name under the lock, so that it is gone from one moment to the next, and
-//! loses its files afterwards, without the lock.
+//! loses its files afterwards, without the lock. It is the lock under which `current` was changed: what is doomed by that
+//! change cannot become current in between.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,22 +11,20 @@ use hammerspace_os::{Dir, process};
 
 use crate::Durability;
 use crate::census::Census;
-use crate::layout::{DEAD, IN_THE_MAKING, pid_of};
+use crate::layout::{DEAD, IN_THE_MAKING, LOG, pid_of};
 use crate::lock::Locked;
 use crate::space::Home;
 use crate::stamp::State;
 
-/// How old a directory of the original gem is at least before we take its dead writer's word for it: pids mean nothing in
+/// How long ago the original gem must have last written to a directory before we take its dead writer's word for it: pids mean nothing in
 /// another container, and an hour is longer than any load we know of.
 const FOREIGN_AGE: Duration = Duration::from_hours(1);
 
 /// Removes what is neither current nor kept, and all versions whose number is `doomed`. What cannot be removed stays for
 /// the next sweep; the error is that of making the last change of `current` durable.
-pub(crate) fn sweep(home: &Home, doomed: impl Fn(u64) -> bool) -> Result<()> {
+pub(crate) fn sweep(home: &Home, locked: Locked, doomed: impl Fn(u64) -> bool) -> Result<()> {
     let space = &home.dir;
-    let locked = Locked::exclusive(space)?;
-    // Should the power fail, the version that `current` pointed to on disk must still have its name. Ours may not be the
-    // last change, so this belongs here, under the lock, and not to whoever changed it.
+    // Should the power fail, the version that `current` pointed to on disk must still have its name.
     if home.options.durability == Durability::Full {
         space.sync()?;
     }
@@ -58,7 +57,7 @@ fn useless(census: &Census, keep: usize, doomed: impl Fn(u64) -> bool, space: &D
 
     let is_useless = |(uid, state): &&(String, State)| match state {
         _ if census.current.as_ref() == Some(uid) => false,
-        State::Writing => false,
+        State::Writing | State::Unknown => false,
         State::Abandoned => true,
         // Newer than the current one: rolled back from, and there until the next publication.
         State::Published(number) => doomed(*number) || (*number < current && !older.contains(number)),
@@ -70,7 +69,12 @@ fn useless(census: &Census, keep: usize, doomed: impl Fn(u64) -> bool, space: &D
 /// Whether the original gem's writer of this directory is gone for good.
 fn is_long_dead(space: &Dir, uid: &str) -> Result<bool> {
     let (Some(pid), Some(dir)) = (pid_of(uid), space.open_dir(uid)?) else { return Ok(false) };
-    let age = SystemTime::now().duration_since(dir.modified()?).unwrap_or_default();
+    let mut modified = dir.modified()?;
+    if let Some(log) = dir.open_file(LOG)? {
+        modified = modified.max(log.modified()?);
+    }
+    // A time in the future counts as now.
+    let age = SystemTime::now().duration_since(modified).unwrap_or_default();
     Ok(age > FOREIGN_AGE && !process::is_alive(pid))
 }
 

@@ -10,7 +10,6 @@ use hammerspace_os::{Dir, File, Map};
 use hammerspace_sparkey::{Index, Log, Table};
 
 use crate::layout::{CURRENT, INDEX, LOG, STAMP, uid_of};
-use crate::lock::Locked;
 use crate::stamp;
 
 /// How often opening starts over because the version was replaced meanwhile. Each time means that a whole publication
@@ -19,7 +18,8 @@ const ATTEMPTS: usize = 1000;
 
 pub(crate) struct Version {
     pub(crate) uid: String,
-    pub(crate) number: Option<u64>,
+    /// `None` for a version of the original gem.
+    stamp: Option<File>,
     pub(crate) table: Table<Map, Map>,
     /// The log again, as a file: an updating writer can share its blocks.
     pub(crate) log: File,
@@ -50,7 +50,13 @@ impl Version {
         let Some(dir) = space.open_dir(uid)? else { return Ok(None) };
         let (Some(log), Some(index)) = (dir.open_file(LOG)?, dir.open_file(INDEX)?) else { return Ok(None) };
         let table = open_table(&log, &index)?;
-        Ok(Some(Self { number: number(space, &dir)?, uid: uid.to_owned(), table, log }))
+        Ok(Some(Self { uid: uid.to_owned(), stamp: dir.open_file(STAMP)?, table, log }))
+    }
+
+    /// The version's number. Read when it is asked for: its writer writes it right after changing `current`, and readers do
+    /// not wait for that.
+    pub(crate) fn number(&self) -> Option<u64> {
+        stamp::read(self.stamp.as_ref()?).ok()?
     }
 }
 
@@ -58,17 +64,6 @@ fn open_table(log: &File, index: &File) -> Result<Table<Map, Map>> {
     let opened_index = Index::open(Map::new(index)?).map_err(|error| error.file(index.path()))?;
     let opened_log = Log::open(Map::new(log)?).map_err(|error| error.file(log.path()))?;
     Table::join(opened_log.named(log.path()), opened_index.named(index.path()))
-}
-
-/// The version's number. Where the stamp has none yet, its writer may be between changing `current` and numbering it,
-/// which it does under the lock: so we look again under the lock.
-fn number(space: &Dir, version: &Dir) -> Result<Option<u64>> {
-    let number = stamp::number(version)?;
-    if number.is_some() || version.open_file(STAMP)?.is_none() {
-        return Ok(number);
-    }
-    let _publishers_out = Locked::shared(space);
-    stamp::number(version)
 }
 
 fn stray(space: &Dir, target: &OsString) -> Error {

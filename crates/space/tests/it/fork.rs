@@ -1,9 +1,14 @@
 //! A forked child never publishes, damages or deletes what its parent has pending.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
 use hammerspace_os::process::fork::fork;
+use hammerspace_os::trace::{Op, watch};
 use hammerspace_space::Kind;
 
-use crate::support::{publish, quick, seen};
+use crate::support::{in_time, publish, quick, seen};
 
 /// More than any buffer of ours, so that some of it was written before the fork and some was not.
 const PAIRS: u32 = 60_000;
@@ -71,11 +76,32 @@ fn a_version_is_kept_track_of_though_a_forked_child_holds_a_copy_of_its_lock() {
     let space = quick().create(scratch.path()).unwrap();
     let writer = space.writer().unwrap();
     let child = fork(|| {
-        std::thread::sleep(std::time::Duration::from_mins(10));
+        std::thread::sleep(Duration::from_mins(10));
         0
     });
     assert_eq!(writer.publish().unwrap(), 1);
     assert_eq!(publish(&space, &[("a", "2")]), 2);
     assert_eq!(crate::support::version_dirs(scratch.path()).len(), 1);
     child.kill();
+}
+
+/// A server forks its workers on one thread while another publishes: each worker inherits the lock.
+#[test]
+fn a_child_forked_in_the_middle_of_a_publication_keeps_nobody_out() {
+    let scratch = tempfile::tempdir().unwrap();
+    let space = quick().create(scratch.path()).unwrap();
+    let children = Rc::new(RefCell::new(Vec::new()));
+    let born = Rc::clone(&children);
+    let fork_in_between = move |op: &Op| {
+        if matches!(op, Op::Rename(_, to) if to.ends_with("current")) {
+            born.borrow_mut().push(fork(|| {
+                std::thread::sleep(Duration::from_mins(10));
+                0
+            }));
+        }
+        Ok(())
+    };
+    watch(fork_in_between, || publish(&space, &[("a", "1")]));
+    assert_eq!(children.borrow().len(), 1);
+    assert_eq!(in_time(move || publish(&space, &[("a", "2")])), 2);
 }

@@ -42,7 +42,9 @@ fn write_like_the_gem(version: &Path, pairs: &[(&str, &str)]) {
 fn orphan(space: &Path, pid: u32, age: Duration) -> PathBuf {
     let path = space.join(format!("{pid}_{}", uuid::Uuid::new_v4()));
     write_like_the_gem(&path, &[("orphan", "orphan")]);
-    fs::File::open(&path).unwrap().set_modified(SystemTime::now() - age).unwrap();
+    for file in ["hammerspace.spl", "."] {
+        fs::File::open(path.join(file)).unwrap().set_modified(SystemTime::now() - age).unwrap();
+    }
     path
 }
 
@@ -89,13 +91,15 @@ fn orphans_of_the_gem_go_when_their_process_is_dead_and_an_hour_has_passed() {
     let space = quick().create(scratch.path()).unwrap();
     let young = orphan(scratch.path(), DEAD_PID, Duration::from_mins(1));
     let alive = orphan(scratch.path(), std::process::id(), HOURS);
+    let slow = orphan(scratch.path(), DEAD_PID, HOURS);
+    fs::File::open(slow.join("hammerspace.spl")).unwrap().set_modified(SystemTime::now()).unwrap();
     let dead = orphan(scratch.path(), DEAD_PID, HOURS);
     std::os::unix::fs::symlink(dead.file_name().unwrap(), dead.with_extension("tmp")).unwrap();
     let stranger = scratch.path().join("4711_backup");
     fs::create_dir(&stranger).unwrap();
 
     publish(&space, &[("a", "1")]);
-    assert!(young.exists() && alive.exists() && stranger.exists());
+    assert!(young.exists() && alive.exists() && slow.exists() && stranger.exists());
     assert!(!dead.exists());
     assert!(fs::symlink_metadata(dead.with_extension("tmp")).is_err());
 }

@@ -55,3 +55,13 @@ fn a_current_version_without_a_number_gets_one_from_its_successor() {
     assert_eq!(publish(&space, &[("a", "3")]), 3);
     assert_eq!(space.versions().unwrap().iter().map(|v| v.number).collect::<Vec<_>>(), [Some(3), Some(2)]);
 }
+
+#[test]
+fn only_what_we_gave_its_name_is_taken_for_dead() {
+    let scratch = tempfile::tempdir().unwrap();
+    let space = quick().create(scratch.path()).unwrap();
+    let letters = scratch.path().join("dead.letters");
+    fs::create_dir(&letters).unwrap();
+    publish(&space, &[("a", "1")]);
+    assert!(letters.exists());
+}

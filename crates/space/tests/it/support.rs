@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
 
 use hammerspace_space::{Durability, Options, Result, Snapshot, Space};
 
@@ -50,4 +52,11 @@ pub(crate) fn names(path: &Path) -> Vec<String> {
 /// The directories of versions in a space.
 pub(crate) fn version_dirs(path: &Path) -> Vec<String> {
     names(path).into_iter().filter(|name| name.contains('_')).collect()
+}
+
+/// What `work` gives, on a thread of its own; a panic instead of a suite that hangs.
+pub(crate) fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || sender.send(work()));
+    receiver.recv_timeout(Duration::from_secs(20)).expect("an answer, and in time")
 }

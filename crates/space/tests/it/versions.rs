@@ -1,8 +1,12 @@
 //! Keeping versions, and going back to one.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use hammerspace_os::process::fork::fork;
 use hammerspace_space::Kind;
 
-use crate::support::{names, publish, quick, version_dirs};
+use crate::support::{names, publish, quick, seen, version_dirs};
 
 #[test]
 fn keep_counts_the_current_version() {
@@ -65,4 +69,73 @@ fn clear_drops_every_version_but_not_what_writers_have_pending() {
     space.clear().unwrap();
     assert_eq!(names(scratch.path()), ["hammerspace.lock"]);
     space.clear().unwrap();
+}
+
+/// The gem deletes what it replaced without the lock, at any time later.
+#[test]
+fn a_version_that_was_gone_back_to_is_safe_from_whoever_replaced_it_before() {
+    let scratch = tempfile::tempdir().unwrap();
+    let space = quick().keep(2).create(scratch.path()).unwrap();
+    publish(&space, &[("round", "one")]);
+    let replaced = fs::read_link(scratch.path().join("current")).unwrap();
+    publish(&space, &[("round", "two")]);
+    assert_eq!(space.rollback(None).unwrap(), 1);
+    let _ = fs::remove_dir_all(scratch.path().join(replaced));
+    assert_eq!(seen(scratch.path())[&b"round"[..]], b"one");
+}
+
+#[test]
+fn numbers_rise_for_a_writer_that_may_not_write_the_lock_file() {
+    let scratch = tempfile::tempdir().unwrap();
+    fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let space = quick().create(scratch.path()).unwrap();
+    publish(&space, &[("a", "1")]);
+    publish(&space, &[("a", "2")]);
+    space.clear().unwrap();
+    fs::set_permissions(scratch.path().join("hammerspace.lock"), fs::Permissions::from_mode(0o444)).unwrap();
+    let code = crate::damage::as_nobody(|| {
+        let space = quick().open(scratch.path()).unwrap();
+        i32::from(publish(&space, &[("a", "3")]) <= 3)
+    });
+    assert_eq!(code, Some(0), "2 was published, and 3 announced that the space was cleared");
+}
+
+/// As a `clear` that was killed half-way leaves it, or one of the gem.
+#[test]
+fn what_is_left_of_a_cleared_space_does_not_become_history() {
+    let scratch = tempfile::tempdir().unwrap();
+    let space = quick().keep(3).create(scratch.path()).unwrap();
+    publish(&space, &[("a", "1")]);
+    publish(&space, &[("a", "2")]);
+    fs::remove_file(scratch.path().join("current")).unwrap();
+    publish(&space, &[("a", "3")]);
+    assert_eq!(version_dirs(scratch.path()).len(), 1);
+    assert_eq!(space.rollback(None).unwrap_err().kind(), Kind::Missing);
+}
+
+#[test]
+fn the_newest_comes_first_though_the_gem_gave_it_no_number() {
+    let scratch = tempfile::tempdir().unwrap();
+    let space = quick().keep(2).create(scratch.path()).unwrap();
+    publish(&space, &[("a", "1")]);
+    publish(&space, &[("a", "2")]);
+    crate::gem::publish_like_the_gem(scratch.path(), &[("a", "3")]);
+    assert_eq!(space.versions().unwrap().iter().map(|v| v.number).collect::<Vec<_>>(), [None, Some(1)]);
+}
+
+#[test]
+fn the_stamp_of_a_version_of_the_gem_has_the_mode_of_every_stamp() {
+    let scratch = tempfile::tempdir().unwrap();
+    crate::gem::publish_like_the_gem(scratch.path(), &[("a", "1")]);
+    let child = fork(|| {
+        rustix::process::umask(rustix::fs::Mode::empty());
+        let space = quick().keep(2).open(scratch.path()).unwrap();
+        publish(&space, &[("a", "2")]);
+        0
+    });
+    assert_eq!(child.wait(), Some(0));
+    let modes = version_dirs(scratch.path()).into_iter().map(|uid| {
+        fs::metadata(scratch.path().join(uid).join("hammerspace.version")).unwrap().permissions().mode() & 0o022
+    });
+    assert!(modes.eq([0, 0]), "nobody else writes to them, whatever the umask");
 }
