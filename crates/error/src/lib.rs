@@ -245,9 +245,14 @@ mod tests {
 
     #[test]
     fn the_kind_of_an_io_error_is_what_can_be_done_about_it() {
-        for (errno, kind) in
-            [(2, Kind::Missing), (13, Kind::Permission), (28, Kind::Full), (24, Kind::Full), (11, Kind::Busy), (5, Kind::Io)]
-        {
+        for (errno, kind) in [
+            (2, Kind::Missing),
+            (13, Kind::Permission),
+            (28, Kind::Full),
+            (24, Kind::Full),
+            (11, Kind::Busy),
+            (5, Kind::Io),
+        ] {
             assert_eq!(Kind::of(&io::Error::from_raw_os_error(errno)), kind, "errno {errno}");
         }
     }

@@ -24,8 +24,8 @@ pub struct VersionInfo {
     pub uid: String,
     /// Whether it is the one that readers open.
     pub is_current: bool,
-    /// Keys in it.
-    pub entries: u64,
+    /// Keys in it; `None` where the index is damaged.
+    pub entries: Option<u64>,
     /// Length of log and index together.
     pub bytes: u64,
     /// When it was published.
@@ -50,22 +50,24 @@ pub(crate) fn list(space: &Dir) -> Result<Vec<VersionInfo>> {
 
 /// `None` where the directory is not a published version.
 fn look_at(space: &Dir, uid: String, is_current: bool) -> Result<Option<VersionInfo>> {
-    let Some(dir) = space.open_dir(&uid)? else { return Ok(None) };
-    let stamp = dir.open_file(STAMP)?;
-    let number = stamp.as_ref().map_or(Ok(None), stamp::read)?;
-    let (Some(log), Some(index)) = (dir.open_file(LOG)?, dir.open_file(INDEX)?) else { return Ok(None) };
+    let Ok(Some(dir)) = space.open_dir(&uid) else { return Ok(None) };
+    // What cannot be read of one version is no reason not to list the others.
+    let open = |name| dir.open_file(name).unwrap_or_default();
+    let stamp = open(STAMP);
+    let number = stamp.as_ref().and_then(|stamp| stamp::read(stamp).unwrap_or_default());
+    let (Some(log), Some(index)) = (open(LOG), open(INDEX)) else { return Ok(None) };
     if number.is_none() && !is_current {
         return Ok(None);
     }
     let published = stamp.as_ref().unwrap_or(&index).modified()?;
     let bytes = log.len()? + index.len()?;
-    Ok(Some(VersionInfo { number, is_current, entries: entries(&index)?, bytes, published, uid }))
+    Ok(Some(VersionInfo { number, is_current, entries: entries(&index).ok(), bytes, published, uid }))
 }
 
 fn entries(index: &File) -> Result<u64> {
     let mut header = [0; IndexHeader::SIZE];
     let len = index.read_at(&mut header, 0)?;
-    Ok(IndexHeader::parse(&header[..len]).map_err(|error| error.file(index.path()))?.num_entries)
+    Ok(IndexHeader::parse(&header[..len])?.num_entries)
 }
 
 /// Makes a kept version current again.

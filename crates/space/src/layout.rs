@@ -40,6 +40,8 @@ pub mod lock_page {
 
     /// Bytes that the lock file has at least, once one of our processes has published.
     pub const SIZE: usize = 4096;
+    /// Bytes at its start that mean something.
+    pub const HEAD: usize = 24;
     /// `hmrspace`, little-endian.
     pub const MAGIC: u64 = u64::from_le_bytes(*b"hmrspace");
     /// The magic number.

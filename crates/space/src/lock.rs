@@ -25,7 +25,7 @@ impl Locked {
         file.lock(Lock::Exclusive)?;
         let page = read_page(&file)?;
         if page.is_none() && writable {
-            file.write_at(&new_page(), 0)?;
+            file.write_at(&page_of(0), 0)?;
         }
         Ok(Self { file, generation: page.unwrap_or(0), writable })
     }
@@ -36,11 +36,12 @@ impl Locked {
     }
 
     /// Tells readers that `current` changed: `generation` must be above the one so far. Where the file cannot be written,
-    /// readers find out by looking, so that is no error; and the change itself could not be taken back by one.
+    /// readers find out by looking, so that is no error; and the change itself could not be taken back by one. The fields
+    /// are written together, so that a power cut cannot leave a generation without its magic.
     pub(crate) fn announce(&self, generation: u64) {
         debug_assert!(generation > self.generation, "generations rise");
         if self.writable {
-            drop(self.file.write_at(&generation.to_le_bytes(), lock_page::GENERATION.offset as u64));
+            drop(self.file.write_at(&page_of(generation)[..lock_page::HEAD], 0));
         }
     }
 }
@@ -86,10 +87,11 @@ fn read_page(file: &File) -> Result<Option<u64>> {
     Ok(Some(lock_page::GENERATION.get(&page)))
 }
 
-fn new_page() -> [u8; lock_page::SIZE] {
+fn page_of(generation: u64) -> [u8; lock_page::SIZE] {
     let mut page = [0; lock_page::SIZE];
     lock_page::MAGIC_FIELD.set(&mut page, lock_page::MAGIC);
     lock_page::LAYOUT.set(&mut page, LAYOUT_VERSION);
+    lock_page::GENERATION.set(&mut page, generation);
     page
 }
 

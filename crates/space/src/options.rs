@@ -39,6 +39,7 @@ pub struct Options {
     pub(crate) compression: Option<Compression>,
     pub(crate) block_size: Option<u32>,
     pub(crate) poll: Duration,
+    pub(crate) mend: bool,
 }
 
 impl Default for Options {
@@ -49,6 +50,7 @@ impl Default for Options {
             compression: None,
             block_size: None,
             poll: Duration::from_millis(100),
+            mend: false,
         }
     }
 }
@@ -88,11 +90,23 @@ impl Options {
         self
     }
 
-    /// How often [`Space::refresh`] looks at the directory itself, for publications of processes that do not announce
-    /// them: those of the original gem. Default: every 100 ms. `Duration::MAX`: never.
+    /// How often [`Space::refresh`] looks at the directory itself, for publications that nobody announces: those of the
+    /// original gem, and of writers without the right to write the lock file. Default: every 100 ms. `Duration::MAX`: never.
+    ///
+    /// A handle that was opened before the directory had its lock page (a directory of the original gem, or an empty one,
+    /// opened by [`open`](Self::open)) finds the page by looking, too: it sees the first publication within this time and
+    /// those after it at once. With `Duration::MAX` it sees none.
     #[must_use]
     pub fn poll(mut self, every: Duration) -> Self {
         self.poll = every;
+        self
+    }
+
+    /// Opens a space also if its current version is damaged. It then reads as empty, and [`Space::refresh`] says what is
+    /// wrong, until it is mended: by [`Space::replace`], [`Space::rollback`] or [`Space::clear`].
+    #[must_use]
+    pub fn mend(mut self) -> Self {
+        self.mend = true;
         self
     }
 

@@ -64,7 +64,8 @@ fn change_current(draft: &mut Draft) -> Result<u64> {
     let stamp = stamp::write_number(&draft.dir, number);
     locked.announce(number);
     let swept = sweep(&home, locked, |other| replaced < other && other < number);
-    let stamped = stamp.and_then(|stamp| if home.options.durability == Durability::Full { stamp.sync() } else { Ok(()) });
+    let stamped =
+        stamp.and_then(|stamp| if home.options.durability == Durability::Full { stamp.sync() } else { Ok(()) });
     swept.and(stamped).map_err(published_all_the_same)?;
     Ok(number)
 }

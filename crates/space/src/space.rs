@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, Guard};
-use hammerspace_error::Result;
+use hammerspace_error::{Kind, Result};
 use hammerspace_os::{Dir, Word, clock};
 
 use crate::layout::{CURRENT, uid_of};
@@ -57,7 +57,13 @@ impl Space {
 
     pub(crate) fn new(dir: Dir, options: Options) -> Result<Self> {
         let watch = Watch::new(&dir, options.poll)?;
-        let state = State::open(&dir, &watch)?;
+        let state = match State::open(&dir, &watch) {
+            // Of no generation, so that every refresh looks again.
+            Err(error) if options.mend && error.kind() == Kind::Corrupt => {
+                State { generation: u64::MAX, version: None }
+            }
+            opened => opened?,
+        };
         watch.seen.store(state.generation, Ordering::Relaxed);
         Ok(Self { home: Arc::new(Home { dir, options }), state: ArcSwap::from_pointee(state), watch })
     }
@@ -102,8 +108,9 @@ impl Space {
     /// Swaps in the current version, if it is another one; says whether it is. Meant to be called once per request: when
     /// nothing changed it costs a load from shared memory and a look at the coarse clock.
     ///
-    /// Publications of Hammerspace are seen at once. Those of the original gem, and those to a lock file that their writer
-    /// may not write, are seen within the [poll interval](Options::poll).
+    /// Publications of Hammerspace are seen at once. Those of the original gem, those of writers that may not write the lock
+    /// file, and the first one to a directory that had no lock page when it was opened, within the
+    /// [poll interval](Options::poll).
     #[inline]
     pub fn refresh(&self) -> Result<bool> {
         if self.watch.is_quiet() { Ok(false) } else { self.look() }

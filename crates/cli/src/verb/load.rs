@@ -76,8 +76,12 @@ impl Load {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let sources = self.files.iter().map(|file| self.source(file)).collect::<Result<Vec<_>>>()?;
         let bytes = self.files.iter().map(|file| len(file)).sum::<Result<u64>>()?;
-        let space = self.publishing.options().create(&self.space)?;
-        let mut writer = if self.replace { space.replace()? } else { space.writer()? };
+        let options = self.publishing.options();
+        let mut writer = if self.replace {
+            options.mend().create(&self.space)?.replace()?
+        } else {
+            options.create(&self.space)?.writer()?
+        };
         let progress = Progress::bytes("load", bytes);
         let mut files = Vec::new();
         for (file, source) in self.files.iter().zip(sources) {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use hammerspace::{Kind, Space};
+use hammerspace::{Kind, Options};
 use hammerspace_error::Result;
 use serde_json::json;
 
@@ -21,7 +21,7 @@ pub(crate) struct Rollback {
 
 impl Rollback {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
-        let space = Space::open(&self.space)?;
+        let space = Options::new().mend().open(&self.space)?;
         match space.rollback(self.number) {
             Ok(version) if out.json() => out.object(&json!({ "version": version }))?,
             Ok(version) => out.bytes(format!("version {version} is current\n").as_bytes())?,

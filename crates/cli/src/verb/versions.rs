@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use clap::Args;
-use hammerspace::{Space, VersionInfo};
+use hammerspace::{Options, VersionInfo};
 use hammerspace_error::Result;
 use humantime::format_rfc3339_seconds;
 use indicatif::HumanBytes;
@@ -23,7 +23,8 @@ pub(crate) struct Versions {
 
 impl Versions {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
-        let versions = Answer { versions: Space::open(&self.space)?.versions()?.into_iter().map(Listed).collect() };
+        let versions =
+            Answer { versions: Options::new().mend().open(&self.space)?.versions()?.into_iter().map(Listed).collect() };
         out.answer(&versions)?;
         Ok(if versions.versions.is_empty() { Outcome::NotFound } else { Outcome::Found })
     }
@@ -47,6 +48,7 @@ impl fmt::Display for Listed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let VersionInfo { number, uid, is_current, entries, bytes, published } = &self.0;
         let number = number.map_or("-".into(), |number| number.to_string());
+        let entries = entries.map_or("?".into(), |entries| entries.to_string());
         let (mark, published) = (if *is_current { '*' } else { ' ' }, format_rfc3339_seconds(*published));
         write!(f, "{mark} {number:>4}  {published}  {entries:>10} entries  {:>11}  {uid}", HumanBytes(*bytes))
     }

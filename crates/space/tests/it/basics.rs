@@ -2,11 +2,11 @@
 
 use hammerspace_space::{Compression, Kind, Options, Space};
 
-use crate::support::{contents, publish, quick, seen, version_dirs};
+use crate::support::{contents, publish, quick, scratch, seen, version_dirs};
 
 #[test]
 fn a_new_space_is_empty_and_a_missing_directory_an_error() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let missing = scratch.path().join("missing");
     let error = Space::open(&missing).unwrap_err();
     assert_eq!(error.kind(), Kind::Missing);
@@ -20,7 +20,7 @@ fn a_new_space_is_empty_and_a_missing_directory_an_error() {
 
 #[test]
 fn the_last_write_of_a_key_counts() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     let mut writer = space.writer().unwrap();
     writer.put("a", "1").unwrap();
@@ -47,7 +47,7 @@ fn the_last_write_of_a_key_counts() {
 
 #[test]
 fn update_starts_from_current_and_replace_from_nothing() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     publish(&space, &[("a", "1"), ("b", "2")]);
 
@@ -62,7 +62,7 @@ fn update_starts_from_current_and_replace_from_nothing() {
 
 #[test]
 fn the_last_to_publish_wins_as_a_whole() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     let mut first = space.writer().unwrap();
     first.put("color", "red").unwrap();
@@ -78,7 +78,7 @@ fn the_last_to_publish_wins_as_a_whole() {
 
 #[test]
 fn a_writer_that_is_dropped_leaves_nothing_behind() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     let mut writer = space.writer().unwrap();
     writer.put("a", vec![b'x'; 1 << 20]).unwrap();
@@ -89,7 +89,7 @@ fn a_writer_that_is_dropped_leaves_nothing_behind() {
 
 #[test]
 fn an_update_that_is_mostly_garbage_is_written_anew() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     for round in 0..40 {
         let mut writer = space.writer().unwrap();
@@ -105,7 +105,7 @@ fn an_update_that_is_mostly_garbage_is_written_anew() {
 
 #[test]
 fn compression_is_kept_by_updates_and_changed_by_options() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let compressed = quick().compression(Compression::Zstd).block_size(1000).create(scratch.path()).unwrap();
     let pairs: Vec<(String, String)> = (0..500).map(|n| (format!("key {n}"), format!("value {n} {n} {n}"))).collect();
     let mut writer = compressed.writer().unwrap();
@@ -133,7 +133,7 @@ fn compression_is_kept_by_updates_and_changed_by_options() {
 
 #[test]
 fn a_space_without_compression_can_get_one() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     publish(&quick().create(scratch.path()).unwrap(), &[("a", "1")]);
     let zstd = quick().compression(Compression::Zstd).open(scratch.path()).unwrap();
     zstd.writer().unwrap().publish().unwrap();
@@ -145,7 +145,7 @@ fn a_space_without_compression_can_get_one() {
 
 #[test]
 fn one_handle_serves_many_threads() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     publish(&space, &[("a", "0"), ("b", "0")]);
     std::thread::scope(|scope| {

@@ -8,20 +8,42 @@ use hammerspace_os::process::fork::fork;
 use hammerspace_space::{Kind, Space};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-use crate::support::{in_time, names, publish, quick, seen};
+use crate::support::{in_time, names, publish, quick, scratch, seen};
 
 #[test]
 fn a_dangling_current_is_an_error_that_replace_mends() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     symlink("4711_2f1c0a52-93c5-4f0c-8f0e-6b4b7c1d2e3f", scratch.path().join("current")).unwrap();
     let error = Space::open(scratch.path()).unwrap_err();
     assert_eq!(error.kind(), Kind::Corrupt);
     assert!(error.to_string().contains("4711_") && error.advice().is_some(), "{error}");
+
+    let space = quick().mend().open(scratch.path()).unwrap();
+    assert!(space.is_empty() && space.refresh().is_err(), "damaged, not empty");
+    publish(&space, &[("a", "1")]);
+    assert_eq!(seen(scratch.path()).len(), 1);
+}
+
+#[test]
+fn a_damaged_version_is_listed_and_can_be_gone_back_from() {
+    let scratch = scratch();
+    let space = quick().keep(2).create(scratch.path()).unwrap();
+    publish(&space, &[("a", "1")]);
+    publish(&space, &[("a", "2")]);
+    fs::write(scratch.path().join("current/hammerspace.spi"), "").unwrap();
+    assert!(Space::open(scratch.path()).is_err());
+
+    let space = quick().mend().open(scratch.path()).unwrap();
+    let entries: Vec<_> = space.versions().unwrap().iter().map(|version| (version.number, version.entries)).collect();
+    assert_eq!(entries, [(Some(2), None), (Some(1), Some(1))]);
+    assert_eq!(space.rollback(None).unwrap(), 1);
+    assert!(space.refresh().unwrap());
+    assert_eq!(space.get("a").unwrap().unwrap(), b"1");
 }
 
 #[test]
 fn a_current_that_leads_elsewhere_is_not_followed() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     symlink("../elsewhere", scratch.path().join("current")).unwrap();
     assert_eq!(Space::open(scratch.path()).unwrap_err().kind(), Kind::Corrupt);
 }
@@ -31,7 +53,7 @@ fn truncated_files_are_refused_at_open_by_name() {
     for (file, len) in
         [("hammerspace.spl", 50), ("hammerspace.spl", 0), ("hammerspace.spi", 100), ("hammerspace.spi", 115)]
     {
-        let scratch = tempfile::tempdir().unwrap();
+        let scratch = scratch();
         let space = quick().create(scratch.path()).unwrap();
         publish(&space, &[("a", "1"), ("b", "2")]);
         let path = scratch.path().join("current").join(file);
@@ -47,7 +69,7 @@ fn truncated_files_are_refused_at_open_by_name() {
 
 #[test]
 fn a_lock_file_of_somebody_else_is_refused_and_one_of_zeros_is_none() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     fs::write(scratch.path().join("hammerspace.lock"), [0; 4096]).unwrap();
     publish(&space, &[("a", "1")]);
@@ -74,7 +96,7 @@ pub(crate) fn as_nobody(work: impl FnOnce() -> i32) -> Option<i32> {
 
 #[test]
 fn a_user_without_rights_reads_and_is_told_why_it_cannot_write() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let path = scratch.path().join("space");
     let space = quick().create(&path).unwrap();
@@ -104,7 +126,7 @@ fn make_fifo(path: &Path) {
 #[test]
 fn a_pipe_in_place_of_any_file_is_refused_at_once() {
     for file in ["current/hammerspace.spl", "current/hammerspace.spi", "current/hammerspace.version"] {
-        let scratch = tempfile::tempdir().unwrap();
+        let scratch = scratch();
         publish(&quick().create(scratch.path()).unwrap(), &[("a", "1")]);
         fs::remove_file(scratch.path().join(file)).unwrap();
         make_fifo(&scratch.path().join(file));
@@ -113,7 +135,7 @@ fn a_pipe_in_place_of_any_file_is_refused_at_once() {
         assert_eq!(error.kind(), Kind::Corrupt, "{file}: {error}");
         assert!(error.path().unwrap().ends_with(Path::new(file).file_name().unwrap()) && error.advice().is_some());
     }
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     make_fifo(&scratch.path().join("hammerspace.lock"));
     let path = scratch.path().to_path_buf();
     let error = in_time(move || Space::open(path).unwrap().replace()).unwrap_err();
@@ -130,7 +152,7 @@ fn a_current_that_is_no_link_or_leads_to_no_directory_is_named() {
         symlink("file", path.join("current")).unwrap();
     };
     for (at, damage) in [&plain as &dyn Fn(&Path), &dir, &loops, &to_file].into_iter().enumerate() {
-        let scratch = tempfile::tempdir().unwrap();
+        let scratch = scratch();
         damage(scratch.path());
         let error = Space::open(scratch.path()).unwrap_err();
         assert_eq!(error.kind(), Kind::Corrupt, "damage {at}: {error}");
@@ -140,7 +162,7 @@ fn a_current_that_is_no_link_or_leads_to_no_directory_is_named() {
 
 #[test]
 fn a_short_lock_file_of_somebody_else_is_not_overwritten() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     fs::write(scratch.path().join("hammerspace.lock"), "precious").unwrap();
     assert_eq!(quick().create(scratch.path()).unwrap_err().kind(), Kind::Corrupt);
     assert_eq!(fs::read(scratch.path().join("hammerspace.lock")).unwrap(), b"precious");
@@ -148,7 +170,7 @@ fn a_short_lock_file_of_somebody_else_is_not_overwritten() {
 
 #[test]
 fn a_version_that_cannot_be_looked_at_stops_nobody() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     let strange = scratch.path().join("4711_2f1c0a52-93c5-4f0c-8f0e-6b4b7c1d2e3f");
     fs::create_dir_all(strange.join("hammerspace.version")).unwrap();
@@ -160,7 +182,7 @@ fn a_version_that_cannot_be_looked_at_stops_nobody() {
 
 #[test]
 fn a_stamp_of_the_largest_number_is_refused_and_not_counted_on_from() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     publish(&space, &[("a", "1")]);
     let stamp = scratch.path().join("current/hammerspace.version");

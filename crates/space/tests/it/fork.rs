@@ -8,14 +8,14 @@ use hammerspace_os::process::fork::fork;
 use hammerspace_os::trace::{Op, watch};
 use hammerspace_space::Kind;
 
-use crate::support::{in_time, publish, quick, seen};
+use crate::support::{in_time, publish, quick, scratch, seen};
 
 /// More than any buffer of ours, so that some of it was written before the fork and some was not.
 const PAIRS: u32 = 60_000;
 
 #[test]
 fn a_child_that_exits_normally_leaves_its_parents_writes_alone() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     let mut writer = space.writer().unwrap();
     let put = |writer: &mut hammerspace_space::Writer, n: u32| writer.put(format!("key {n}"), format!("{n:0100}"));
@@ -38,7 +38,7 @@ fn a_child_that_exits_normally_leaves_its_parents_writes_alone() {
 
 #[test]
 fn a_child_that_publishes_or_writes_is_refused_and_does_no_harm() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     let mut writer = space.writer().unwrap();
     writer.put("whose", "parent's").unwrap();
@@ -56,7 +56,7 @@ fn a_child_that_publishes_or_writes_is_refused_and_does_no_harm() {
 
 #[test]
 fn a_child_reads_refreshes_and_publishes_on_its_own() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     publish(&space, &[("by", "parent")]);
     space.refresh().unwrap();
@@ -72,7 +72,7 @@ fn a_child_reads_refreshes_and_publishes_on_its_own() {
 
 #[test]
 fn a_version_is_kept_track_of_though_a_forked_child_holds_a_copy_of_its_lock() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     let writer = space.writer().unwrap();
     let child = fork(|| {
@@ -88,7 +88,7 @@ fn a_version_is_kept_track_of_though_a_forked_child_holds_a_copy_of_its_lock() {
 /// A server forks its workers on one thread while another publishes: each worker inherits the lock.
 #[test]
 fn a_child_forked_in_the_middle_of_a_publication_keeps_nobody_out() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     let children = Rc::new(RefCell::new(Vec::new()));
     let born = Rc::clone(&children);

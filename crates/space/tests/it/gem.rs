@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use hammerspace_sparkey::{IndexOptions, Log, LogOptions, LogWriter, build_index};
 
-use crate::support::{names, publish, quick, seen, version_dirs};
+use crate::support::{names, publish, quick, scratch, seen, version_dirs};
 
 /// A directory as the gem leaves it: no page in the lock file, no stamp, nothing synced.
 pub(crate) fn publish_like_the_gem(path: &Path, pairs: &[(&str, &str)]) -> String {
@@ -53,7 +53,7 @@ const HOURS: Duration = Duration::from_hours(2);
 
 #[test]
 fn we_read_and_update_what_the_gem_wrote_and_it_ours() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let path = scratch.path();
     publish_like_the_gem(path, &[("a", "gem"), ("b", "gem")]);
     let space = quick().open(path).unwrap();
@@ -74,7 +74,7 @@ fn we_read_and_update_what_the_gem_wrote_and_it_ours() {
 
 #[test]
 fn a_version_of_the_gem_can_be_kept_and_gone_back_to() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let path = scratch.path();
     publish_like_the_gem(path, &[("by", "gem")]);
     let space = quick().keep(2).open(path).unwrap();
@@ -87,7 +87,7 @@ fn a_version_of_the_gem_can_be_kept_and_gone_back_to() {
 
 #[test]
 fn orphans_of_the_gem_go_when_their_process_is_dead_and_an_hour_has_passed() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     let young = orphan(scratch.path(), DEAD_PID, Duration::from_mins(1));
     let alive = orphan(scratch.path(), std::process::id(), HOURS);

@@ -8,7 +8,7 @@ use fastrand::Rng;
 use hammerspace_os::process::fork::fork;
 use hammerspace_space::Space;
 
-use crate::support::{names, quick};
+use crate::support::{names, quick, scratch};
 
 const ROUNDS: usize = 200;
 const KEYS: u32 = 40;
@@ -46,7 +46,7 @@ fn whole(space: &Space) -> Result<Option<Vec<u8>>, String> {
 
 #[test]
 fn readers_see_whole_versions_while_writers_are_killed() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let path = scratch.path();
     let seed = Rng::new().u64(..);
     println!("seed {seed}");
@@ -85,7 +85,7 @@ fn readers_see_whole_versions_while_writers_are_killed() {
 
 #[test]
 fn canary_a_mix_of_two_versions_is_noticed() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     let mut writer = space.writer().unwrap();
     for key in 0..KEYS {

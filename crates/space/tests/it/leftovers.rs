@@ -4,11 +4,11 @@ use std::fs;
 
 use hammerspace_os::process::fork::fork;
 
-use crate::support::{names, publish, quick, version_dirs};
+use crate::support::{names, publish, quick, scratch, version_dirs};
 
 #[test]
 fn a_dead_writers_directory_goes_with_the_next_publication_and_a_living_ones_stays() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     let pending = space.writer().unwrap();
     let child = fork(|| {
@@ -28,7 +28,7 @@ fn a_dead_writers_directory_goes_with_the_next_publication_and_a_living_ones_sta
 
 #[test]
 fn a_link_in_the_making_and_a_directory_on_its_way_out_go_too() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     publish(&space, &[("a", "1")]);
     let uid = "4711_2f1c0a52-93c5-4f0c-8f0e-6b4b7c1d2e3f";
@@ -41,7 +41,7 @@ fn a_link_in_the_making_and_a_directory_on_its_way_out_go_too() {
 
 #[test]
 fn a_current_version_without_a_number_gets_one_from_its_successor() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().keep(2).create(scratch.path()).unwrap();
     publish(&space, &[("a", "1")]);
     // As if its writer had been killed between changing `current` and numbering the version.
@@ -58,7 +58,7 @@ fn a_current_version_without_a_number_gets_one_from_its_successor() {
 
 #[test]
 fn only_what_we_gave_its_name_is_taken_for_dead() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     let letters = scratch.path().join("dead.letters");
     fs::create_dir(&letters).unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 use fastrand::Rng;
 use hammerspace_space::{Compression, Snapshot, Space, Writer};
 
-use crate::support::{Twin, contents, quick, version_dirs};
+use crate::support::{Twin, contents, quick, scratch, version_dirs};
 
 /// A handle and what it should hold, a writer and what it would publish.
 struct World {
@@ -124,7 +124,7 @@ impl World {
 
 fn run(seed: u64, steps: usize, fault: impl Fn(&mut World, usize)) {
     println!("seed {seed}");
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let mut world = World::new(scratch.path(), Rng::with_seed(seed));
     for step in 0..steps {
         world.step();

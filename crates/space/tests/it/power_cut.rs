@@ -7,7 +7,7 @@ use fastrand::Rng;
 use hammerspace_space::{Options, Result, Space};
 use hammerspace_testkit::disk::Tape;
 
-use crate::support::{Twin, contents, quick};
+use crate::support::{Twin, contents, quick, scratch};
 
 /// A space at some moment: its version's number, and what is in it.
 type Moment = (Option<u64>, Twin);
@@ -25,10 +25,10 @@ fn moment(space: &Space) -> Moment {
 
 /// Replaces, updates, goes back and clears, as users do.
 fn tell(seed: u64) -> Story {
-    let scratch = tempfile::tempdir().unwrap();
-    let space = Options::new().keep(2).create(scratch.path()).unwrap();
+    let scratch = scratch();
     let mut rng = Rng::with_seed(seed);
     let (tape, moments) = Tape::record(scratch.path(), |counter| {
+        let space = Options::new().keep(2).create(scratch.path()).unwrap();
         let mut moments = vec![(0, moment(&space))];
         for step in 0..8 {
             act(&space, step, &mut rng).unwrap();
@@ -56,7 +56,7 @@ fn act(space: &Space, step: u8, rng: &mut Rng) -> Result<()> {
 /// Cuts in front of change `at`, and checks what is found: the last version whose publication returned, or the next one,
 /// which may lack its number.
 fn cut(story: &Story, at: usize, seed: u64) -> Result<(), String> {
-    let disk = tempfile::tempdir().unwrap();
+    let disk = scratch();
     story.tape.cut(at, &mut Rng::with_seed(seed)).write_to(disk.path()).unwrap();
     let context = |what: String| format!("cut at {at} of {}, seed {seed}: {what}", story.tape.len());
     let found = find(disk.path()).map_err(context)?;

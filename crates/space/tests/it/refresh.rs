@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use hammerspace_os::trace::{Op, watch};
 use hammerspace_space::{Options, Space};
 
-use crate::support::{contents, in_time, publish, quick, seen};
+use crate::support::{contents, in_time, publish, quick, scratch, seen};
 
 #[test]
 fn a_reader_keeps_its_version_until_it_refreshes() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let writer = quick().create(scratch.path()).unwrap();
     publish(&writer, &[("color", "red")]);
     let reader = quick().open(scratch.path()).unwrap();
@@ -26,7 +26,7 @@ fn a_reader_keeps_its_version_until_it_refreshes() {
 
 #[test]
 fn values_and_snapshots_outlive_their_version() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     publish(&space, &[("color", "red")]);
     space.refresh().unwrap();
@@ -47,7 +47,7 @@ fn values_and_snapshots_outlive_their_version() {
 
 #[test]
 fn a_publication_that_nobody_announces_is_seen_by_looking() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let writer = quick().create(scratch.path()).unwrap();
     publish(&writer, &[("color", "red")]);
     let reader = quick().poll(Duration::from_millis(20)).open(scratch.path()).unwrap();
@@ -66,7 +66,7 @@ fn a_publication_that_nobody_announces_is_seen_by_looking() {
 
 #[test]
 fn a_reader_that_came_before_the_lock_page_sees_publications_all_the_same() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     crate::gem::publish_like_the_gem(scratch.path(), &[("color", "red")]);
     let reader = quick().poll(Duration::ZERO).open(scratch.path()).unwrap();
     let writer = quick().open(scratch.path()).unwrap();
@@ -80,7 +80,7 @@ fn a_reader_that_came_before_the_lock_page_sees_publications_all_the_same() {
 /// Nothing announces what the gem publishes, so only the order of their looks tells threads which version is newer.
 #[test]
 fn time_does_not_run_backwards_for_threads_that_share_a_handle() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     crate::gem::publish_like_the_gem(scratch.path(), &[("n", "0")]);
     let space = quick().poll(Duration::ZERO).open(scratch.path()).unwrap();
     let done = AtomicBool::new(false);
@@ -111,7 +111,7 @@ fn time_does_not_run_backwards_for_threads_that_share_a_handle() {
 
 #[test]
 fn taking_writers_does_not_put_off_the_next_look() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let poll = Duration::from_millis(200);
     let space = quick().poll(poll).create(scratch.path()).unwrap();
     crate::gem::publish_like_the_gem(scratch.path(), &[("a", "gem")]);
@@ -126,7 +126,9 @@ fn taking_writers_does_not_put_off_the_next_look() {
 fn in_the_middle(when: impl Fn(&Op) -> bool + 'static, work: impl FnOnce() + 'static, publish: impl FnOnce()) {
     let mut work = Some(work);
     let watcher = move |op: &Op| {
-        if when(op) && let Some(work) = work.take() {
+        if when(op)
+            && let Some(work) = work.take()
+        {
             work();
         }
         Ok(())
@@ -140,7 +142,7 @@ fn is_stamp(path: &std::path::Path) -> bool {
 
 #[test]
 fn readers_wait_for_nobody_not_even_for_a_version_to_be_numbered() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let path = scratch.path().to_path_buf();
     let space = quick().create(scratch.path()).unwrap();
     let (sender, receiver) = std::sync::mpsc::channel();
@@ -153,7 +155,7 @@ fn readers_wait_for_nobody_not_even_for_a_version_to_be_numbered() {
 
 #[test]
 fn neither_readers_nor_writers_wait_for_the_stamp_to_reach_the_disk() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = Options::new().create(scratch.path()).unwrap();
     let reader = Arc::new(quick().poll(Duration::MAX).open(scratch.path()).unwrap());
     let lock = std::fs::File::open(scratch.path().join("hammerspace.lock")).unwrap();

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use hammerspace_os::trace::{Op, watch};
 use hammerspace_space::{Kind, Options, Result, Space};
 
-use crate::support::{names, publish, seen};
+use crate::support::{names, publish, scratch, seen};
 
 const NO_SPACE: i32 = 28;
 
@@ -35,7 +35,7 @@ fn refusing<T>(at: usize, work: impl FnOnce() -> T) -> (T, bool) {
 fn whatever_change_the_disk_refuses_nothing_is_lost_and_nothing_left() {
     let mut refused = 0;
     for at in 0.. {
-        let scratch = tempfile::tempdir().unwrap();
+        let scratch = scratch();
         let space = Options::new().create(scratch.path()).unwrap();
         publish(&space, &[("old", "1")]);
         let (outcome, reached) = refusing(at, || update(&space));

@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use hammerspace_space::{Durability, Options, Result, Snapshot, Space};
+use tempfile::TempDir;
 
 /// What a space should hold.
 pub(crate) type Twin = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -13,6 +14,13 @@ pub(crate) type Twin = BTreeMap<Vec<u8>, Vec<u8>>;
 /// Options for tests that never lose power: without syncs they are many times faster.
 pub(crate) fn quick() -> Options {
     Options::new().durability(Durability::None)
+}
+
+/// A directory of its own, in memory where the machine has one there: what a sync is worth is judged by the tape, and not by
+/// the disk.
+pub(crate) fn scratch() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
 }
 
 /// A space of one pair per entry, published at once.

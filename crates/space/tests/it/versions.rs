@@ -6,12 +6,12 @@ use std::os::unix::fs::PermissionsExt;
 use hammerspace_os::process::fork::fork;
 use hammerspace_space::Kind;
 
-use crate::support::{names, publish, quick, seen, version_dirs};
+use crate::support::{names, publish, quick, scratch, seen, version_dirs};
 
 #[test]
 fn keep_counts_the_current_version() {
     for keep in 1..4 {
-        let scratch = tempfile::tempdir().unwrap();
+        let scratch = scratch();
         let space = quick().keep(keep).create(scratch.path()).unwrap();
         for round in 1..6_u64 {
             assert_eq!(publish(&space, &[("round", &round.to_string())]), round);
@@ -25,7 +25,7 @@ fn keep_counts_the_current_version() {
 
 #[test]
 fn rollback_goes_back_one_by_one_and_forth_again() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().keep(3).create(scratch.path()).unwrap();
     for round in ["one", "two", "three"] {
         publish(&space, &[("round", round)]);
@@ -43,7 +43,7 @@ fn rollback_goes_back_one_by_one_and_forth_again() {
 
 #[test]
 fn what_was_rolled_back_from_goes_with_the_next_publication() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().keep(2).create(scratch.path()).unwrap();
     publish(&space, &[("round", "good")]);
     publish(&space, &[("round", "bad")]);
@@ -58,7 +58,7 @@ fn what_was_rolled_back_from_goes_with_the_next_publication() {
 
 #[test]
 fn clear_drops_every_version_but_not_what_writers_have_pending() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().keep(3).create(scratch.path()).unwrap();
     publish(&space, &[("a", "1")]);
     publish(&space, &[("a", "2")]);
@@ -74,7 +74,7 @@ fn clear_drops_every_version_but_not_what_writers_have_pending() {
 /// The gem deletes what it replaced without the lock, at any time later.
 #[test]
 fn a_version_that_was_gone_back_to_is_safe_from_whoever_replaced_it_before() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().keep(2).create(scratch.path()).unwrap();
     publish(&space, &[("round", "one")]);
     let replaced = fs::read_link(scratch.path().join("current")).unwrap();
@@ -86,7 +86,7 @@ fn a_version_that_was_gone_back_to_is_safe_from_whoever_replaced_it_before() {
 
 #[test]
 fn numbers_rise_for_a_writer_that_may_not_write_the_lock_file() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o777)).unwrap();
     let space = quick().create(scratch.path()).unwrap();
     publish(&space, &[("a", "1")]);
@@ -103,7 +103,7 @@ fn numbers_rise_for_a_writer_that_may_not_write_the_lock_file() {
 /// As a `clear` that was killed half-way leaves it, or one of the gem.
 #[test]
 fn what_is_left_of_a_cleared_space_does_not_become_history() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().keep(3).create(scratch.path()).unwrap();
     publish(&space, &[("a", "1")]);
     publish(&space, &[("a", "2")]);
@@ -115,7 +115,7 @@ fn what_is_left_of_a_cleared_space_does_not_become_history() {
 
 #[test]
 fn the_newest_comes_first_though_the_gem_gave_it_no_number() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let space = quick().keep(2).create(scratch.path()).unwrap();
     publish(&space, &[("a", "1")]);
     publish(&space, &[("a", "2")]);
@@ -125,7 +125,7 @@ fn the_newest_comes_first_though_the_gem_gave_it_no_number() {
 
 #[test]
 fn the_stamp_of_a_version_of_the_gem_has_the_mode_of_every_stamp() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     crate::gem::publish_like_the_gem(scratch.path(), &[("a", "1")]);
     let child = fork(|| {
         rustix::process::umask(rustix::fs::Mode::empty());
