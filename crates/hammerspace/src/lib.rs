@@ -47,10 +47,10 @@
 //! # writer.publish()?;
 //! # space.refresh()?;
 //! let snapshot = space.snapshot();
-//! let (price, currency) = (snapshot.get(b"price")?, snapshot.get(b"currency")?);
+//! let (price, currency) = (snapshot.get("price")?, snapshot.get("currency")?);
 //! assert_eq!((price.as_deref(), currency.as_deref()), (Some(&b"10"[..]), Some(&b"EUR"[..])));
 //!
-//! for pair in space.snapshot().iter() {
+//! for pair in &space.snapshot() {
 //!     let (key, value) = pair?;
 //!     println!("{} = {}", key.escape_ascii(), value.escape_ascii());
 //! }
@@ -75,6 +75,6 @@
 #![forbid(unsafe_code)]
 
 pub use hammerspace_space::{
-    Compression, Durability, Error, IndexHeader, Kind, LogHeader, Options, Pair, Report, Result, Snapshot, Space,
-    Value, VersionInfo, Writer,
+    Compression, Durability, Error, IndexHeader, Kind, LogHeader, Options, Pair, Pairs, Report, Result, Snapshot,
+    Space, Value, VersionInfo, Writer,
 };

@@ -49,7 +49,7 @@ mod writer;
 pub use history::VersionInfo;
 pub use layout::{lock_page, stamp as stamp_file};
 pub use options::{Durability, Options};
-pub use snapshot::{Pair, Snapshot, Value};
+pub use snapshot::{Pair, Pairs, Snapshot, Value};
 pub use space::Space;
 pub use writer::Writer;
 

@@ -1,13 +1,15 @@
 //! Reading: a snapshot is one version, held; a value holds its snapshot.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
 use arc_swap::Guard;
 use hammerspace_error::Result;
-use hammerspace_sparkey::{Found, IndexHeader, LogHeader, Report};
+use hammerspace_os::Map;
+use hammerspace_sparkey::{Found, IndexHeader, Live, LogHeader, Report};
 
 use crate::version::Version;
 
@@ -26,8 +28,8 @@ pub(crate) struct State {
 impl Snapshot {
     /// The value of `key`. O(1): one or two cache misses and a comparison of the key.
     #[inline]
-    pub fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
-        self.read(None, |version| version.table.get(key))
+    pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Cow<'_, [u8]>>> {
+        self.read(None, |version| version.table.get(key.as_ref()))
     }
 
     /// The values of many keys, in the order of the keys.
@@ -36,8 +38,8 @@ impl Snapshot {
     }
 
     /// Whether `key` is there.
-    pub fn contains(&self, key: &[u8]) -> Result<bool> {
-        self.read(false, |version| version.table.contains(key))
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
+        self.read(false, |version| version.table.contains(key.as_ref()))
     }
 
     /// How many keys there are. O(1).
@@ -55,20 +57,18 @@ impl Snapshot {
     /// ```
     /// # let scratch = tempfile::tempdir()?;
     /// # let space = hammerspace_space::Space::create(scratch.path())?;
-    /// for pair in space.snapshot().iter() {
+    /// for pair in &space.snapshot() {
     ///     let (key, value) = pair?;
     ///     println!("{} bytes -> {} bytes", key.len(), value.len());
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn iter(&self) -> impl Iterator<Item = Result<Pair<'_>>> {
-        self.version().into_iter().flat_map(|version| {
-            let pairs = version.table.iter();
-            pairs.map(|entry| entry.map(|entry| (entry.key, entry.value)))
-        })
+    pub fn iter(&self) -> Pairs<'_> {
+        Pairs(self.version().map(|version| version.table.iter()))
     }
 
-    /// The version's number; `None` for an empty space and for versions that the original gem published.
+    /// The version's number; `None` for an empty space and for versions that the original gem published. Reads it from disk:
+    /// the instant after a publication it may not have been written yet.
     pub fn number(&self) -> Option<u64> {
         self.version()?.number()
     }
@@ -108,6 +108,27 @@ impl Snapshot {
 
 /// A key and its value.
 pub type Pair<'a> = (Cow<'a, [u8]>, Cow<'a, [u8]>);
+
+/// All pairs of a snapshot: see [`Snapshot::iter`].
+pub struct Pairs<'a>(Option<Live<'a, Map, Map>>);
+
+impl<'a> Iterator for Pairs<'a> {
+    type Item = Result<Pair<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let entry = self.0.as_mut()?.next()?;
+        Some(entry.map(|entry| (entry.key, entry.value)))
+    }
+}
+
+impl<'a> IntoIterator for &'a Snapshot {
+    type Item = Result<Pair<'a>>;
+    type IntoIter = Pairs<'a>;
+
+    fn into_iter(self) -> Pairs<'a> {
+        self.iter()
+    }
+}
 
 impl fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -152,15 +173,24 @@ impl AsRef<[u8]> for Value {
     }
 }
 
-impl PartialEq<[u8]> for Value {
-    fn eq(&self, other: &[u8]) -> bool {
-        **self == *other
+/// Compares bytes, whatever holds them: `value == "text"`, `value == b"bytes"`, `value == other_value`.
+impl<T: AsRef<[u8]> + ?Sized> PartialEq<T> for Value {
+    fn eq(&self, other: &T) -> bool {
+        **self == *other.as_ref()
     }
 }
 
-impl<const N: usize> PartialEq<&[u8; N]> for Value {
-    fn eq(&self, other: &&[u8; N]) -> bool {
-        **self == other[..]
+impl Eq for Value {}
+
+impl Hash for Value {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
+impl Borrow<[u8]> for Value {
+    fn borrow(&self) -> &[u8] {
+        self
     }
 }
 

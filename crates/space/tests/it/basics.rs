@@ -46,6 +46,20 @@ fn the_last_write_of_a_key_counts() {
 }
 
 #[test]
+fn values_compare_and_serve_as_keys_like_the_bytes_they_are() {
+    let scratch = scratch();
+    let space = quick().create(scratch.path()).unwrap();
+    publish(&space, &[("a", "1"), ("b", "1")]);
+    space.refresh().unwrap();
+    let [a, b] = ["a", "b"].map(|key| space.get(key).unwrap().unwrap());
+    assert!(a == b && a == "1" && a == b"1" && a == *b"1".as_slice() && a == String::from("1") && a != "2");
+    assert!(std::collections::HashSet::from([a]).contains(&b"1"[..]));
+    let snapshot = space.snapshot();
+    assert_eq!(snapshot.get("b").unwrap().as_deref(), Some(&b"1"[..]));
+    assert_eq!((&snapshot).into_iter().count(), 2);
+}
+
+#[test]
 fn update_starts_from_current_and_replace_from_nothing() {
     let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
