@@ -3,25 +3,28 @@
 use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use hammerspace_sparkey::{IndexOptions, Log, LogOptions, LogWriter, build_index};
 
 use crate::support::{names, publish, quick, scratch, seen, version_dirs};
 
-/// A directory as the gem leaves it: no page in the lock file, no stamp, nothing synced.
+/// A directory as the gem leaves it: no page in the lock file, no stamp, nothing synced, and what it replaced is deleted by
+/// name, without the lock.
 pub(crate) fn publish_like_the_gem(path: &Path, pairs: &[(&str, &str)]) -> String {
     let uid = format!("{}_{}", std::process::id(), uuid::Uuid::new_v4());
     write_like_the_gem(&path.join(&uid), pairs);
-    if !path.join("hammerspace.lock").exists() {
-        fs::write(path.join("hammerspace.lock"), "").unwrap();
-    }
-    let old = fs::read_link(path.join("current"));
     let in_the_making = path.join(format!("{uid}.tmp"));
     std::os::unix::fs::symlink(&uid, &in_the_making).unwrap();
+    let lock = fs::File::options().append(true).create(true).open(path.join("hammerspace.lock")).unwrap();
+    lock.lock().unwrap();
+    let old = fs::read_link(path.join("current"));
     fs::rename(in_the_making, path.join("current")).unwrap();
+    drop(lock);
     if let Ok(old) = old {
-        fs::remove_dir_all(path.join(old)).unwrap();
+        // As `rm -rf`: somebody else may be at it, too.
+        let _ = fs::remove_dir_all(path.join(old));
     }
     uid
 }
@@ -102,4 +105,46 @@ fn orphans_of_the_gem_go_when_their_process_is_dead_and_an_hour_has_passed() {
     assert!(young.exists() && alive.exists() && slow.exists() && stranger.exists());
     assert!(!dead.exists());
     assert!(fs::symlink_metadata(dead.with_extension("tmp")).is_err());
+}
+
+#[test]
+fn writers_of_both_kinds_and_rollbacks_leave_readers_whole_versions_and_no_orphans() {
+    const ROUNDS: usize = 150;
+    let scratch = scratch();
+    let path = scratch.path();
+    publish(&quick().create(path).unwrap(), &[("a", "start"), ("b", "start")]);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reader = || {
+            let space = quick().poll(Duration::ZERO).open(path).unwrap();
+            while !done.load(Ordering::Relaxed) {
+                space.refresh().unwrap();
+                let snapshot = space.snapshot();
+                assert!(snapshot.get("a").unwrap().is_some(), "never empty");
+                assert_eq!(snapshot.get("a").unwrap(), snapshot.get("b").unwrap(), "never a mix");
+            }
+        };
+        let gem = |name: &'static str| {
+            move || (0..ROUNDS).for_each(|_| drop(publish_like_the_gem(path, &[("a", name), ("b", name)])))
+        };
+        let ours = || {
+            let space = quick().keep(2).open(path).unwrap();
+            for round in 0..ROUNDS {
+                let value = round.to_string();
+                publish(&space, &[("a", &value), ("b", &value)]);
+                // There may be nothing to go back to: the gem deletes what it replaces.
+                drop(space.rollback(None));
+            }
+        };
+        let readers = [scope.spawn(reader), scope.spawn(reader)];
+        let writers = [scope.spawn(ours), scope.spawn(ours), scope.spawn(gem("x")), scope.spawn(gem("y"))];
+        let outcomes = writers.map(std::thread::ScopedJoinHandle::join);
+        done.store(true, Ordering::Relaxed);
+        outcomes
+            .into_iter()
+            .chain(readers.map(std::thread::ScopedJoinHandle::join))
+            .for_each(|outcome| outcome.unwrap());
+    });
+    publish(&quick().open(path).unwrap(), &[("a", "end"), ("b", "end")]);
+    assert_eq!(names(path).len(), 3, "current, lock, one version: {:?}", names(path));
 }

@@ -14,7 +14,7 @@ const NO_SPACE: i32 = 28;
 /// One of the things that change a space, and what of it a fresh reader then sees.
 struct Act {
     name: &'static str,
-    act: fn(&Space) -> Result<()>,
+    work: fn(&Space) -> Result<()>,
     done: fn(&Twin) -> bool,
     changes_at_least: usize,
 }
@@ -22,23 +22,23 @@ struct Act {
 const ACTS: [Act; 4] = [
     Act {
         name: "update",
-        act: update,
+        work: update,
         done: |now| now.len() == 2 && now.contains_key(&b"new"[..]),
         changes_at_least: 10,
     },
     Act {
         name: "replace",
-        act: replace,
+        work: replace,
         done: |now| now.len() == 1 && now.contains_key(&b"new"[..]),
         changes_at_least: 10,
     },
     Act {
         name: "rollback",
-        act: |space| space.rollback(None).map(drop),
+        work: |space| space.rollback(None).map(drop),
         done: |now| now[&b"key"[..]] == b"1",
         changes_at_least: 4,
     },
-    Act { name: "clear", act: Space::clear, done: Twin::is_empty, changes_at_least: 2 },
+    Act { name: "clear", work: Space::clear, done: Twin::is_empty, changes_at_least: 2 },
 ];
 
 fn update(space: &Space) -> Result<()> {
@@ -69,7 +69,7 @@ fn refusing<T>(at: usize, work: impl FnOnce() -> T) -> (T, bool) {
 
 #[test]
 fn whatever_change_the_disk_refuses_nothing_is_lost_and_nothing_left() {
-    for Act { name, act, done, changes_at_least } in ACTS {
+    for Act { name, work, done, changes_at_least } in ACTS {
         let mut refused = 0;
         for at in 0.. {
             let context = format!("{name}, change {at}");
@@ -77,7 +77,7 @@ fn whatever_change_the_disk_refuses_nothing_is_lost_and_nothing_left() {
             let space = Options::new().keep(2).create(scratch.path()).unwrap();
             publish(&space, &[("key", "1")]);
             publish(&space, &[("key", "2")]);
-            let (outcome, reached) = refusing(at, || act(&space));
+            let (outcome, reached) = refusing(at, || work(&space));
             let after = seen(scratch.path());
             assert!(done(&after) || after.get(&b"key"[..]).is_some_and(|value| value == b"2"), "{context}: {after:?}");
             match outcome {

@@ -35,7 +35,7 @@ pub(crate) fn publish(space: &Space, pairs: &[(&str, &str)]) -> u64 {
 /// All that a snapshot holds, read by iteration, and checked against lookups.
 pub(crate) fn contents(snapshot: &Snapshot) -> Result<Twin> {
     let mut twin = Twin::new();
-    for pair in snapshot.iter() {
+    for pair in snapshot {
         let (key, value) = pair?;
         assert_eq!(snapshot.get(&key)?.as_deref(), Some(&*value), "iteration and lookup agree");
         assert!(twin.insert(key.into_owned(), value.into_owned()).is_none(), "a key is iterated once");
