@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What every fallible call of Hammerspace returns.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What the person or program that meets an error can do about it. A closed list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

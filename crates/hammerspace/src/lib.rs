@@ -1,1 +1,80 @@
-//! Placeholder
+//! One copy of your data per machine: off every heap, shared by every process, read at memory speed, replaced while they
+//! read.
+//!
+//! A [`Space`] is a hash map in a directory. Load it once; open it in every process; all of them read the same physical
+//! memory. A new version is built in private and published in one step; each reader moves on when it says so.
+//!
+//! ```
+//! # let scratch = tempfile::tempdir()?;
+//! # let path = scratch.path();
+//! use hammerspace::Space;
+//!
+//! let space = Space::create(path)?;
+//! let mut writer = space.writer()?; // starts from what is current; `replace` starts empty
+//! writer.put("de.greeting", "Guten Tag")?;
+//! writer.put("fr.greeting", "Bonjour")?;
+//! writer.publish()?;
+//!
+//! // In any other process of this machine:
+//! let space = Space::open(path)?;
+//! assert_eq!(space.len(), 2);
+//! assert_eq!(space.get("fr.greeting")?.unwrap(), b"Bonjour");
+//! assert!(!space.contains("it.greeting")?);
+//!
+//! // Once per request. Costs nanoseconds when nothing changed.
+//! space.refresh()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Reading
+//!
+//! | call | gives | cost |
+//! |---|---|---|
+//! | [`Space::get`] | a [`Value`] that keeps its version alive | a lookup, and a few nanoseconds to hold the version |
+//! | [`Space::snapshot`], then [`Snapshot::get`] | a slice of the mapped file | a lookup: one or two cache misses |
+//! | [`Snapshot::get_many`] | slices, in the order of the keys | as many lookups |
+//! | [`Snapshot::iter`] | all pairs, in the order they were last written | sequential |
+//! | [`Space::refresh`] | whether there was a newer version | an atomic load and a coarse clock read |
+//!
+//! Several reads that must agree with each other belong on one snapshot:
+//!
+//! ```
+//! # let scratch = tempfile::tempdir()?;
+//! # let space = hammerspace::Space::create(scratch.path())?;
+//! # let mut writer = space.writer()?;
+//! # writer.put("price", "10")?;
+//! # writer.put("currency", "EUR")?;
+//! # writer.publish()?;
+//! # space.refresh()?;
+//! let snapshot = space.snapshot();
+//! let (price, currency) = (snapshot.get(b"price")?, snapshot.get(b"currency")?);
+//! assert_eq!((price.as_deref(), currency.as_deref()), (Some(&b"10"[..]), Some(&b"EUR"[..])));
+//!
+//! for pair in space.snapshot().iter() {
+//!     let (key, value) = pair?;
+//!     println!("{} = {}", key.escape_ascii(), value.escape_ascii());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Threads, forks, crashes
+//!
+//! Handles, snapshots and values are `Send` and `Sync`; nothing that reads takes a lock. A process may fork with handles
+//! open; a forked child cannot publish or harm what its parent has pending. A writer that dies leaves nothing that readers
+//! see, and what it left on disk goes with the next publication. With the default [`Durability`] a power cut leaves the old
+//! version or the new one, never a mix.
+//!
+//! # Limits
+//!
+//! Keys and values are bytes. Keys are shorter than 2 GiB. All data is on a local file system, where `flock` and `rename`
+//! mean what they say. Nobody may shorten published files: as with every mapped file, reading past the new end would end
+//! the process (SIGBUS). Errors are of nine [`Kind`]s and say what to do.
+//!
+//! The files are Spotify's Sparkey format in the directory layout of Airbnb's Ruby gem; processes of that gem can read and
+//! write the same directory.
+#![forbid(unsafe_code)]
+
+pub use hammerspace_space::{
+    Compression, Durability, Error, IndexHeader, Kind, LogHeader, Options, Pair, Report, Result, Snapshot, Space,
+    Value, VersionInfo, Writer,
+};

@@ -5,7 +5,7 @@ use hammerspace_os::{Dir, Entry, EntryKind};
 
 use crate::layout::{CURRENT, DEAD, IN_THE_MAKING, pid_of, uid_of};
 use crate::lock::Locked;
-use crate::stamp::{self, Stamp, State};
+use crate::stamp::{self, State};
 
 /// The versions and leftovers in a space's directory. Names that are neither are somebody else's and never touched.
 pub(crate) struct Census {
@@ -73,7 +73,7 @@ impl Census {
             return Ok(());
         }
         if let Some(dir) = space.open_dir(uid)?
-            && Stamp::adopt(&dir).and_then(|stamp| stamp.number(number)).is_ok()
+            && stamp::write_number(&dir, number).is_ok()
         {
             *state = State::Published(number);
         }

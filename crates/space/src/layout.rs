@@ -6,7 +6,7 @@
 //! PATH/<uid>/hammerspace.spl  .spi       a Sparkey log and its index
 //! PATH/<uid>/hammerspace.version         only in versions of ours: the stamp
 //! PATH/<uid>.tmp -> <uid>                `current` in the making
-//! PATH/dead.<uid>/                       on its way out
+//! PATH/dead.<uid>/                       on its way in or out
 //! ```
 //!
 //! `uid` is `<pid>_<uuid>`, as the original gem writes it. Format page: `docs/format/space.md`.
@@ -26,7 +26,7 @@ pub(crate) const LOG: &str = "hammerspace.spl";
 pub(crate) const INDEX: &str = "hammerspace.spi";
 /// A version's stamp.
 pub(crate) const STAMP: &str = "hammerspace.version";
-/// What the name of a directory on its way out starts with.
+/// What the name of a directory on its way in or out starts with.
 pub(crate) const DEAD: &str = "dead.";
 /// What the name of a link in the making ends with.
 pub(crate) const IN_THE_MAKING: &str = ".tmp";
@@ -77,8 +77,8 @@ pub(crate) fn new_uid() -> String {
 
 /// The process that made the version of this name; `None` for names that are not of this form, which are not ours.
 pub(crate) fn pid_of(uid: &str) -> Option<u32> {
-    let (pid, uuid) = uid.split_once('_')?;
-    Uuid::try_parse(uuid).ok()?;
+    let (pid, unique) = uid.split_once('_')?;
+    Uuid::try_parse(unique).ok()?;
     pid.parse().ok()
 }
 

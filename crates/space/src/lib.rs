@@ -26,10 +26,10 @@
 //! writer.put("cartoons", "mallets")?;
 //! writer.publish()?;
 //!
-//! assert_eq!(space.get("cartoons")?, None, "pinned to the version it opened");
+//! assert!(space.get("cartoons")?.is_none(), "pinned to the version it opened");
 //! space.refresh()?;
 //! assert_eq!(space.get("cartoons")?.unwrap(), b"mallets");
-//! # Ok::<(), hammerspace_error::Error>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
 

@@ -11,27 +11,27 @@ use crate::layout::{LAYOUT_VERSION, LOCK, lock_page};
 /// The lock, held until dropped.
 pub(crate) struct Locked {
     file: File,
-    /// The page as it was when the lock was taken; `None` where the file is the gem's, short, or not ours to write.
+    /// The number on the page when the lock was taken; `None` where the page is not ours to write.
     generation: Option<u64>,
-    writable: bool,
 }
 
 impl Locked {
-    /// Waits for the exclusive lock.
+    /// Waits for the exclusive lock. The lock file has its page from here on, if we may write it.
     pub(crate) fn exclusive(dir: &Dir) -> Result<Self> {
-        Self::take(dir, Lock::Exclusive)
-    }
-
-    /// Waits for the shared lock, which keeps sweepers out.
-    pub(crate) fn shared(dir: &Dir) -> Result<Self> {
-        Self::take(dir, Lock::Shared)
-    }
-
-    fn take(dir: &Dir, lock: Lock) -> Result<Self> {
         let (file, writable) = open(dir)?;
-        file.lock(lock)?;
-        let generation = read_page(&file)?;
-        Ok(Self { file, generation, writable })
+        file.lock(Lock::Exclusive)?;
+        let page = read_page(&file)?;
+        if page.is_none() && writable {
+            file.write_at(&new_page(), 0)?;
+        }
+        Ok(Self { file, generation: writable.then_some(page.unwrap_or(0)) })
+    }
+
+    /// Waits for the shared lock, which keeps out whoever changes the directory.
+    pub(crate) fn shared(dir: &Dir) -> Result<Self> {
+        let (file, _) = open(dir)?;
+        file.lock(Lock::Shared)?;
+        Ok(Self { file, generation: None })
     }
 
     /// The number of the last change that was announced here; 0 before the first.
@@ -39,21 +39,13 @@ impl Locked {
         self.generation.unwrap_or(0)
     }
 
-    /// Tells readers that `current` changed: `generation` must be above the one so far. Where the file cannot be
-    /// written, readers find out by looking, so that is no error.
+    /// Tells readers that `current` changed: `generation` must be above the one so far. Where the file cannot be written,
+    /// readers find out by looking, so that is no error; and the change itself could not be taken back by one.
     pub(crate) fn announce(&self, generation: u64) {
-        debug_assert!(generation > self.generation(), "generations rise");
-        if !self.writable {
-            return;
+        if let Some(before) = self.generation {
+            debug_assert!(generation > before, "generations rise");
+            drop(self.file.write_at(&generation.to_le_bytes(), lock_page::GENERATION.offset as u64));
         }
-        let field = lock_page::GENERATION;
-        let written = if self.generation.is_some() {
-            self.file.write_at(&generation.to_le_bytes(), field.offset as u64)
-        } else {
-            self.file.write_at(&new_page(generation), 0)
-        };
-        // The change itself has happened and cannot be taken back by an error here.
-        drop(written);
     }
 }
 
@@ -86,11 +78,10 @@ fn read_page(file: &File) -> Result<Option<u64>> {
     Ok(Some(lock_page::GENERATION.get(&page)))
 }
 
-fn new_page(generation: u64) -> [u8; lock_page::SIZE] {
+fn new_page() -> [u8; lock_page::SIZE] {
     let mut page = [0; lock_page::SIZE];
     lock_page::MAGIC_FIELD.set(&mut page, lock_page::MAGIC);
     lock_page::LAYOUT.set(&mut page, LAYOUT_VERSION);
-    lock_page::GENERATION.set(&mut page, generation);
     page
 }
 

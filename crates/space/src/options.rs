@@ -8,6 +8,7 @@ use hammerspace_os::Dir;
 use hammerspace_sparkey::{Compression, LogOptions};
 
 use crate::Space;
+use crate::lock::Locked;
 
 /// What a power cut may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,7 +108,12 @@ impl Options {
     /// Opens the space in a directory, making the directory first where it is missing.
     pub fn create(self, path: impl AsRef<Path>) -> Result<Space> {
         self.check()?;
-        Space::new(Dir::create(path)?, self)
+        let dir = Dir::create(path)?;
+        // With a page to watch from the start, the first publication is seen as soon as any. Who may only read, reads.
+        match Locked::exclusive(&dir) {
+            Err(error) if error.kind() != Kind::Permission => Err(error),
+            _ => Space::new(dir, self),
+        }
     }
 
     fn check(&self) -> Result<()> {
@@ -120,13 +126,14 @@ impl Options {
 
     /// The log options for a version that starts from one written with `base`.
     pub(crate) fn log(&self, base: Option<&LogOptions>) -> LogOptions {
-        let mut log = base.cloned().unwrap_or_default();
-        if let Some(compression) = self.compression {
-            log.compression = compression;
-        }
-        if let Some(block_size) = self.block_size {
-            log.block_size = block_size;
-        }
-        log
+        let base = base.copied().unwrap_or_default();
+        let compression = self.compression.unwrap_or(base.compression);
+        // Without compression a block size means nothing, neither one asked for nor one found.
+        let block_size = match (compression, base.compression) {
+            (Compression::None, _) => base.block_size,
+            (_, Compression::None) => self.block_size.unwrap_or(LogOptions::default().block_size),
+            _ => self.block_size.unwrap_or(base.block_size),
+        };
+        LogOptions { compression, block_size }
     }
 }

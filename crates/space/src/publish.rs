@@ -17,7 +17,7 @@ use crate::census::Census;
 use crate::layout::{CURRENT, IN_THE_MAKING, INDEX};
 use crate::lock::Locked;
 use crate::space::Home;
-use crate::stamp::Stamp;
+use crate::stamp;
 use crate::sweep::sweep;
 use crate::version::Version;
 use crate::writer::Draft;
@@ -73,13 +73,13 @@ fn change_current(draft: &mut Draft) -> Result<Change> {
 
     point_current_to(dir, &draft.uid)?;
     draft.published = true;
-    let stamped = number_it(&draft.stamp, number, options.durability);
+    let stamped = number_it(&draft.dir, number, options.durability);
     locked.announce(number);
     Ok(Change { replaced: census.current_number(), number, stamped })
 }
 
-fn number_it(stamp: &Stamp, number: u64, durability: Durability) -> Result<()> {
-    stamp.number(number)?;
+fn number_it(version: &Dir, number: u64, durability: Durability) -> Result<()> {
+    let stamp = stamp::write_number(version, number)?;
     if durability == Durability::Full { stamp.sync() } else { Ok(()) }
 }
 

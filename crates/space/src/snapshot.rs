@@ -64,7 +64,7 @@ impl Snapshot {
     pub fn iter(&self) -> impl Iterator<Item = Result<Pair<'_>>> {
         self.version().into_iter().flat_map(|version| {
             let pairs = version.table.iter();
-            pairs.map(|entry| entry.map(|entry| (entry.key, entry.value)).map_err(|error| version.explain(error)))
+            pairs.map(|entry| entry.map(|entry| (entry.key, entry.value)))
         })
     }
 
@@ -100,7 +100,7 @@ impl Snapshot {
     #[inline]
     fn read<'a, T>(&'a self, empty: T, read: impl FnOnce(&'a Version) -> Result<T>) -> Result<T> {
         match self.version() {
-            Some(version) => read(version).map_err(|error| version.explain(error)),
+            Some(version) => read(version),
             None => Ok(empty),
         }
     }
@@ -128,7 +128,7 @@ pub(crate) type Pin = Guard<Arc<State>>;
 impl Value {
     pub(crate) fn find(pin: Pin, key: &[u8]) -> Result<Option<Self>> {
         let Some(version) = &pin.version else { return Ok(None) };
-        let found = version.table.find(key).map_err(|error| version.explain(error))?;
+        let found = version.table.find(key)?;
         Ok(found.map(|found| Self { pin, found }))
     }
 }

@@ -8,14 +8,9 @@
 //!    next writer numbers that one before it takes its place.
 
 use hammerspace_error::Result;
-use hammerspace_os::{Dir, File};
+use hammerspace_os::{Dir, File, Lock};
 
 use crate::layout::{LAYOUT_VERSION, STAMP, stamp};
-
-/// A stamp held by its writer.
-pub(crate) struct Stamp {
-    file: File,
-}
 
 /// What a version's directory says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,30 +25,19 @@ pub(crate) enum State {
     Published(u64),
 }
 
-impl Stamp {
-    /// Stamps a new version and locks the stamp. The caller keeps sweepers out meanwhile.
-    pub(crate) fn create(version: &Dir) -> Result<Self> {
-        let file = version.create_file(STAMP)?;
-        file.lock(hammerspace_os::Lock::Exclusive)?;
-        file.write_at(&encode(0), 0)?;
-        Ok(Self { file })
-    }
+/// Stamps a new version, and locks the stamp for as long as the file is held. The caller keeps sweepers out meanwhile.
+pub(crate) fn create(version: &Dir) -> Result<File> {
+    let file = version.create_file(STAMP)?;
+    file.lock(Lock::Exclusive)?;
+    file.write_at(&encode(0), 0)?;
+    Ok(file)
+}
 
-    /// Opens the stamp of a version that has none or no number yet: one of the original gem, or of a writer that died
-    /// right after changing `current`.
-    pub(crate) fn adopt(version: &Dir) -> Result<Self> {
-        Ok(Self { file: version.open_or_create_shared(STAMP)? })
-    }
-
-    /// Numbers the version, once `current` points to it.
-    pub(crate) fn number(&self, number: u64) -> Result<()> {
-        self.file.write_at(&encode(number), 0)
-    }
-
-    /// Makes the number durable.
-    pub(crate) fn sync(&self) -> Result<()> {
-        self.file.sync()
-    }
+/// Numbers a version, once `current` points to it; gives the stamp, to be synced. One of the original gem has none yet.
+pub(crate) fn write_number(version: &Dir, number: u64) -> Result<File> {
+    let file = version.open_or_create_shared(STAMP)?;
+    file.write_at(&encode(number), 0)?;
+    Ok(file)
 }
 
 /// What the directory of a version says of itself. The caller holds the space's exclusive lock.

@@ -17,7 +17,7 @@ use crate::stamp::State;
 
 /// How old a directory of the original gem is at least before we take its dead writer's word for it: pids mean nothing in
 /// another container, and an hour is longer than any load we know of.
-const FOREIGN_AGE: Duration = Duration::from_secs(3600);
+const FOREIGN_AGE: Duration = Duration::from_hours(1);
 
 /// Removes what is neither current nor kept, and all versions whose number is `doomed`. What cannot be removed stays for
 /// the next sweep; the error is that of making the last change of `current` durable.

@@ -7,9 +7,9 @@ use std::ffi::OsString;
 
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Dir, File, Map};
-use hammerspace_sparkey::Table;
+use hammerspace_sparkey::{Index, Log, Table};
 
-use crate::layout::{CURRENT, INDEX, LOG, uid_of};
+use crate::layout::{CURRENT, INDEX, LOG, STAMP, uid_of};
 use crate::lock::Locked;
 use crate::stamp;
 
@@ -49,22 +49,22 @@ impl Version {
     pub(crate) fn open(space: &Dir, uid: &str) -> Result<Option<Self>> {
         let Some(dir) = space.open_dir(uid)? else { return Ok(None) };
         let (Some(log), Some(index)) = (dir.open_file(LOG)?, dir.open_file(INDEX)?) else { return Ok(None) };
-        let table =
-            Table::open(Map::new(&log)?, Map::new(&index)?).map_err(|error| name_the_file(error, &log, &index))?;
+        let table = open_table(&log, &index)?;
         Ok(Some(Self { number: number(space, &dir)?, uid: uid.to_owned(), table, log }))
     }
+}
 
-    /// Says which file an error of the table is about.
-    pub(crate) fn explain(&self, error: Error) -> Error {
-        error.file(self.log.path())
-    }
+fn open_table(log: &File, index: &File) -> Result<Table<Map, Map>> {
+    let opened_index = Index::open(Map::new(index)?).map_err(|error| error.file(index.path()))?;
+    let opened_log = Log::open(Map::new(log)?).map_err(|error| error.file(log.path()))?;
+    Table::join(opened_log.named(log.path()), opened_index.named(index.path()))
 }
 
 /// The version's number. Where the stamp has none yet, its writer may be between changing `current` and numbering it,
 /// which it does under the lock: so we look again under the lock.
 fn number(space: &Dir, version: &Dir) -> Result<Option<u64>> {
     let number = stamp::number(version)?;
-    if number.is_some() || version.open_file(crate::layout::STAMP)?.is_none() {
+    if number.is_some() || version.open_file(STAMP)?.is_none() {
         return Ok(number);
     }
     let _publishers_out = Locked::shared(space);

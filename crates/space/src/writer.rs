@@ -11,11 +11,11 @@ use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Dir, File};
 use hammerspace_sparkey::{LogOptions, LogWriter};
 
-use crate::layout::{LOG, new_uid};
+use crate::layout::{DEAD, LOG, new_uid};
 use crate::lock::Locked;
 use crate::publish;
 use crate::space::Home;
-use crate::stamp::Stamp;
+use crate::stamp;
 use crate::version::Version;
 
 /// The next version of a space, in the making: put and delete keys, then [`publish`](Self::publish).
@@ -33,7 +33,8 @@ pub(crate) struct Draft {
     pub(crate) home: Arc<Home>,
     pub(crate) uid: String,
     pub(crate) dir: Dir,
-    pub(crate) stamp: Stamp,
+    /// Locked: says that we are at work here.
+    _stamp: File,
     owner: Owner,
     pub(crate) published: bool,
 }
@@ -46,7 +47,7 @@ impl Writer {
     /// Starts empty.
     pub(crate) fn replace(home: Arc<Home>) -> Result<Self> {
         let options = home.options.log(None);
-        Self::fresh(home, &options)
+        Self::fresh(home, options)
     }
 
     /// Starts from the current version, by copying its log and appending to it.
@@ -55,17 +56,18 @@ impl Writer {
         let header = base.table.log().header();
         let base_options = LogOptions { compression: header.compression, block_size: header.block_size };
         let options = home.options.log(Some(&base_options));
-        if options == base_options && is_worth_copying(&base) {
+        let same = (options.compression, options.block_size) == (header.compression, header.block_size);
+        if same && is_worth_copying(&base) {
             return Self::copy(home, base);
         }
-        let mut writer = Self::fresh(home, &options)?;
+        let mut writer = Self::fresh(home, options)?;
         writer.put_all(&base)?;
         Ok(writer)
     }
 
-    fn fresh(home: Arc<Home>, options: &LogOptions) -> Result<Self> {
+    fn fresh(home: Arc<Home>, options: LogOptions) -> Result<Self> {
         let draft = Draft::create(home)?;
-        let log = LogWriter::create(draft.create_log()?, options)?;
+        let log = LogWriter::create(draft.create_log()?, &options).map_err(|error| draft.explain(error))?;
         Ok(Self { draft, log, base: None })
     }
 
@@ -73,17 +75,14 @@ impl Writer {
         let draft = Draft::create(home)?;
         let log = draft.create_log()?;
         let data_end = base.table.log().header().data_end;
-        log.file.clone_from(&base.log, &base.table.log().bytes()[..data_end as usize])?;
-        // Shared blocks come with what a crashed appender may have left behind the end.
-        if log.file.len()? > data_end {
-            log.file.truncate(data_end)?;
-        }
-        Ok(Self { log: LogWriter::append(log)?, draft, base: Some(base) })
+        log.file.copy_from(&base.log, &base.table.log().bytes()[..data_end as usize])?;
+        let log = LogWriter::append(log).map_err(|error| draft.explain(error))?;
+        Ok(Self { log, draft, base: Some(base) })
     }
 
     fn put_all(&mut self, base: &Version) -> Result<()> {
-        for entry in base.table.iter() {
-            let entry = entry.map_err(|error| base.explain(error))?;
+        for entry in &base.table {
+            let entry = entry?;
             self.put(&entry.key, &entry.value)?;
         }
         Ok(())
@@ -91,12 +90,12 @@ impl Writer {
 
     /// Sets the value of `key`, whatever it was.
     pub fn put(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
-        self.log.put(key.as_ref(), value.as_ref()).map_err(|error| self.draft.owner.explain(error))
+        self.log.put(key.as_ref(), value.as_ref()).map_err(|error| self.draft.explain(error))
     }
 
     /// Removes `key`, if it is there.
     pub fn delete(&mut self, key: impl AsRef<[u8]>) -> Result<()> {
-        self.log.delete(key.as_ref()).map_err(|error| self.draft.owner.explain(error))
+        self.log.delete(key.as_ref()).map_err(|error| self.draft.explain(error))
     }
 
     /// Makes this the current version, in one step, and gives its number. When it returns, every reader that opens or
@@ -105,7 +104,7 @@ impl Writer {
     /// Should it fail, the version before is still current; the error says so where it is otherwise.
     pub fn publish(self) -> Result<u64> {
         self.draft.owner.check()?;
-        let (log, _) = self.log.finish().map_err(|error| self.draft.owner.explain(error))?;
+        let (log, _) = self.log.finish().map_err(|error| self.draft.explain(error))?;
         publish::publish(self.draft, &log.file, self.base.as_ref())
     }
 }
@@ -114,28 +113,36 @@ impl Writer {
 /// and its index covers all of it (appending would bring entries to light that readers do not see).
 fn is_worth_copying(base: &Version) -> bool {
     let (log, index) = (base.table.log().header(), base.table.index().header());
-    index.data_end == log.data_end && index.garbage_size <= (log.put_size + log.delete_size) / 2
+    index.data_end == log.data_end && index.garbage_size <= log.put_size.saturating_add(log.delete_size) / 2
 }
 
 impl Draft {
-    /// Sweepers are kept out until the stamp is locked: before that, the directory looks abandoned.
+    /// Born under the name of the dead: should we be killed before the stamp is locked, nobody needs to wonder whose it is.
+    /// The lock keeps sweepers out meanwhile, and sees to it that there is a page to announce the publication on.
     fn create(home: Arc<Home>) -> Result<Self> {
-        let _sweepers_out = Locked::shared(&home.dir)?;
+        let _locked = Locked::exclusive(&home.dir)?;
         let uid = new_uid();
-        let dir = home.dir.create_dir(&uid)?;
-        let stamp = match Stamp::create(&dir) {
-            Ok(stamp) => stamp,
-            Err(error) => {
-                drop(home.dir.remove_dir(&uid));
-                return Err(error);
-            }
-        };
-        Ok(Self { home, uid, dir, stamp, owner: Owner(std::process::id()), published: false })
+        let unborn = format!("{DEAD}{uid}");
+        let stamp = stamp::create(&home.dir.create_dir(&unborn)?)?;
+        home.dir.rename(&unborn, &uid)?;
+        let dir = home.dir.open_dir(&uid)?.ok_or_else(|| vanished(&home.dir, &uid))?;
+        Ok(Self { home, uid, dir, _stamp: stamp, owner: Owner(std::process::id()), published: false })
     }
 
     fn create_log(&self) -> Result<Owned> {
         Ok(Owned { file: self.dir.create_file(LOG)?, owner: self.owner })
     }
+
+    /// Gives an error of the log the file's name; a child's write, which [`Owned`] refuses, its own words.
+    fn explain(&self, error: Error) -> Error {
+        self.owner.check().err().unwrap_or(error).file(self.dir.path().join(LOG))
+    }
+}
+
+fn vanished(space: &Dir, uid: &str) -> Error {
+    Error::new(Kind::Missing, "the directory that was just made is gone")
+        .file(space.path().join(uid))
+        .remedy("see who else removes files here, and try again")
 }
 
 impl Drop for Draft {
@@ -155,11 +162,6 @@ impl Owner {
         }
         let finding = format!("this writer belongs to process {}, and process {us} was forked from it", self.0);
         Err(Error::new(Kind::Invalid, finding).remedy("take a new writer after the fork"))
-    }
-
-    /// A child's write is refused by [`Owned`]; this gives the refusal its words.
-    fn explain(self, error: Error) -> Error {
-        self.check().err().unwrap_or(error)
     }
 }
 

@@ -87,7 +87,7 @@ impl Tape {
     /// The disk as it may be found when the power fails in front of change number `at`.
     pub fn cut(&self, at: usize, rng: &mut Rng) -> Disk {
         let steps = resolve(&self.root, &self.ops[..at]);
-        let mut disk = Disk::default();
+        let mut disk = Disk::of(&steps);
         for (place, step) in steps.iter().enumerate() {
             if steps[place..].iter().any(|later| later.syncs(step)) {
                 disk.apply(step);
@@ -102,7 +102,7 @@ impl Tape {
 /// A change in terms of inodes, which keep their identity whatever their names become.
 #[derive(Clone, Debug)]
 enum Step {
-    Link { dir: Inode, name: String, inode: Inode, node: Option<Node> },
+    Link { dir: Inode, name: String, inode: Inode, node: Node },
     Unlink { dir: Inode, name: String },
     Rename { dir: Inode, from: String, to: String, inode: Inode },
     Write { file: Inode, offset: usize, bytes: Vec<u8>, keep: Vec<bool> },
@@ -154,7 +154,7 @@ fn resolve(root: &Path, ops: &[Option<Op>]) -> Vec<Step> {
             names.insert(path.to_path_buf(), next);
             next += 1;
             let (dir, name) = place(names, path);
-            Step::Link { dir, name, inode: next - 1, node: Some(node) }
+            Step::Link { dir, name, inode: next - 1, node }
         };
         steps.push(match op {
             Op::Create(path) if names.contains_key(path) => continue,
@@ -206,11 +206,19 @@ pub struct Disk {
 }
 
 impl Disk {
+    /// Nothing has a name yet. What an inode is, a name that reaches the disk brings with it, whichever name that is.
+    fn of(steps: &[Step]) -> Self {
+        let node_of = |step: &Step| match step {
+            Step::Link { inode, node, .. } => Some((*inode, node.clone())),
+            _ => None,
+        };
+        Self { nodes: steps.iter().filter_map(node_of).collect(), ..Self::default() }
+    }
+
     fn apply(&mut self, step: &Step) {
         match step {
-            Step::Link { dir, name, inode, node } => {
+            Step::Link { dir, name, inode, .. } => {
                 self.dirs.entry(*dir).or_default().insert(name.clone(), *inode);
-                self.nodes.extend(node.clone().map(|node| (*inode, node)));
             }
             Step::Unlink { dir, name } => drop(self.dirs.entry(*dir).or_default().remove(name)),
             Step::Rename { dir, from, to, inode } => {

@@ -39,7 +39,10 @@ fn the_last_write_of_a_key_counts() {
     assert_eq!(space.get("empty value").unwrap().unwrap(), b"");
     assert!(!space.contains("b").unwrap());
     let many = space.get_many(&["a", "b", ""]).unwrap();
-    assert_eq!(many.iter().map(|value| value.as_deref()).collect::<Vec<_>>(), [Some(&b"3"[..]), None, Some(b"empty key")]);
+    assert_eq!(
+        many.iter().map(|value| value.as_deref()).collect::<Vec<_>>(),
+        [Some(&b"3"[..]), None, Some(b"empty key")]
+    );
 }
 
 #[test]
@@ -95,7 +98,7 @@ fn an_update_that_is_mostly_garbage_is_written_anew() {
         writer.publish().unwrap();
     }
     space.refresh().unwrap();
-    let header = *space.snapshot().log_header().unwrap();
+    let header = space.snapshot().log_header().unwrap().clone();
     assert!(header.num_puts < 12, "at most as much garbage as data, and a write on top: {header:?}");
     assert_eq!(space.len(), 4);
 }
@@ -116,7 +119,7 @@ fn compression_is_kept_by_updates_and_changed_by_options() {
     writer.put("key 7", "new").unwrap();
     writer.publish().unwrap();
     plain.refresh().unwrap();
-    let header = *plain.snapshot().log_header().unwrap();
+    let header = plain.snapshot().log_header().unwrap().clone();
     assert_eq!((header.compression, header.block_size), (Compression::Zstd, 1000));
     assert_eq!(plain.get("key 7").unwrap().unwrap(), b"new");
     let before = contents(&plain.snapshot()).unwrap();
@@ -126,6 +129,18 @@ fn compression_is_kept_by_updates_and_changed_by_options() {
     snappy.refresh().unwrap();
     assert_eq!(snappy.snapshot().log_header().unwrap().compression, Compression::Snappy);
     assert_eq!(contents(&snappy.snapshot()).unwrap(), before);
+}
+
+#[test]
+fn a_space_without_compression_can_get_one() {
+    let scratch = tempfile::tempdir().unwrap();
+    publish(&quick().create(scratch.path()).unwrap(), &[("a", "1")]);
+    let zstd = quick().compression(Compression::Zstd).open(scratch.path()).unwrap();
+    zstd.writer().unwrap().publish().unwrap();
+    zstd.refresh().unwrap();
+    let snapshot = zstd.snapshot();
+    let header = snapshot.log_header().unwrap();
+    assert_eq!((header.compression, header.block_size, snapshot.len()), (Compression::Zstd, 4096, 1));
 }
 
 #[test]
@@ -141,7 +156,10 @@ fn one_handle_serves_many_threads() {
                     space.refresh().unwrap();
                     let snapshot = space.snapshot();
                     let read = |key: &str| -> u32 {
-                        String::from_utf8(snapshot.get(key.as_bytes()).unwrap().unwrap().to_vec()).unwrap().parse().unwrap()
+                        String::from_utf8(snapshot.get(key.as_bytes()).unwrap().unwrap().to_vec())
+                            .unwrap()
+                            .parse()
+                            .unwrap()
                     };
                     assert_eq!(read("a"), read("b"), "a snapshot is one version");
                     assert!(read("a") >= latest, "time does not run backwards");

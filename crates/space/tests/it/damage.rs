@@ -26,7 +26,9 @@ fn a_current_that_leads_elsewhere_is_not_followed() {
 
 #[test]
 fn truncated_files_are_refused_at_open_by_name() {
-    for (file, len) in [("hammerspace.spl", 50), ("hammerspace.spl", 0), ("hammerspace.spi", 100), ("hammerspace.spi", 115)] {
+    for (file, len) in
+        [("hammerspace.spl", 50), ("hammerspace.spl", 0), ("hammerspace.spi", 100), ("hammerspace.spi", 115)]
+    {
         let scratch = tempfile::tempdir().unwrap();
         let space = quick().create(scratch.path()).unwrap();
         publish(&space, &[("a", "1"), ("b", "2")]);

@@ -71,7 +71,7 @@ fn a_version_is_kept_track_of_though_a_forked_child_holds_a_copy_of_its_lock() {
     let space = quick().create(scratch.path()).unwrap();
     let writer = space.writer().unwrap();
     let child = fork(|| {
-        std::thread::sleep(std::time::Duration::from_secs(600));
+        std::thread::sleep(std::time::Duration::from_mins(10));
         0
     });
     assert_eq!(writer.publish().unwrap(), 1);

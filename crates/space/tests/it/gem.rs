@@ -10,7 +10,7 @@ use hammerspace_sparkey::{IndexOptions, Log, LogOptions, LogWriter, build_index}
 use crate::support::{names, publish, quick, seen, version_dirs};
 
 /// A directory as the gem leaves it: no page in the lock file, no stamp, nothing synced.
-pub fn publish_like_the_gem(path: &Path, pairs: &[(&str, &str)]) -> String {
+pub(crate) fn publish_like_the_gem(path: &Path, pairs: &[(&str, &str)]) -> String {
     let uid = format!("{}_{}", std::process::id(), uuid::Uuid::new_v4());
     write_like_the_gem(&path.join(&uid), pairs);
     if !path.join("hammerspace.lock").exists() {
@@ -47,7 +47,7 @@ fn orphan(space: &Path, pid: u32, age: Duration) -> PathBuf {
 }
 
 const DEAD_PID: u32 = 0x3fff_fffe;
-const HOURS: Duration = Duration::from_secs(7200);
+const HOURS: Duration = Duration::from_hours(2);
 
 #[test]
 fn we_read_and_update_what_the_gem_wrote_and_it_ours() {
@@ -87,7 +87,7 @@ fn a_version_of_the_gem_can_be_kept_and_gone_back_to() {
 fn orphans_of_the_gem_go_when_their_process_is_dead_and_an_hour_has_passed() {
     let scratch = tempfile::tempdir().unwrap();
     let space = quick().create(scratch.path()).unwrap();
-    let young = orphan(scratch.path(), DEAD_PID, Duration::from_secs(60));
+    let young = orphan(scratch.path(), DEAD_PID, Duration::from_mins(1));
     let alive = orphan(scratch.path(), std::process::id(), HOURS);
     let dead = orphan(scratch.path(), DEAD_PID, HOURS);
     std::os::unix::fs::symlink(dead.file_name().unwrap(), dead.with_extension("tmp")).unwrap();

@@ -6,15 +6,15 @@ use std::path::Path;
 use hammerspace_space::{Durability, Options, Result, Snapshot, Space};
 
 /// What a space should hold.
-pub type Twin = BTreeMap<Vec<u8>, Vec<u8>>;
+pub(crate) type Twin = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// Options for tests that never lose power: without syncs they are many times faster.
-pub fn quick() -> Options {
+pub(crate) fn quick() -> Options {
     Options::new().durability(Durability::None)
 }
 
 /// A space of one pair per entry, published at once.
-pub fn publish(space: &Space, pairs: &[(&str, &str)]) -> u64 {
+pub(crate) fn publish(space: &Space, pairs: &[(&str, &str)]) -> u64 {
     let mut writer = space.replace().unwrap();
     for (key, value) in pairs {
         writer.put(key, value).unwrap();
@@ -23,7 +23,7 @@ pub fn publish(space: &Space, pairs: &[(&str, &str)]) -> u64 {
 }
 
 /// All that a snapshot holds, read by iteration, and checked against lookups.
-pub fn contents(snapshot: &Snapshot) -> Result<Twin> {
+pub(crate) fn contents(snapshot: &Snapshot) -> Result<Twin> {
     let mut twin = Twin::new();
     for pair in snapshot.iter() {
         let (key, value) = pair?;
@@ -35,12 +35,12 @@ pub fn contents(snapshot: &Snapshot) -> Result<Twin> {
 }
 
 /// What a fresh reader sees.
-pub fn seen(path: &Path) -> Twin {
+pub(crate) fn seen(path: &Path) -> Twin {
     contents(&Space::open(path).unwrap().snapshot()).unwrap()
 }
 
 /// The names in a directory, sorted.
-pub fn names(path: &Path) -> Vec<String> {
+pub(crate) fn names(path: &Path) -> Vec<String> {
     let mut names: Vec<String> =
         std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
@@ -48,6 +48,6 @@ pub fn names(path: &Path) -> Vec<String> {
 }
 
 /// The directories of versions in a space.
-pub fn version_dirs(path: &Path) -> Vec<String> {
+pub(crate) fn version_dirs(path: &Path) -> Vec<String> {
     names(path).into_iter().filter(|name| name.contains('_')).collect()
 }

@@ -1,0 +1,131 @@
+//! One JSON document: nested objects as dotted keys.
+//!
+//! ```text
+//! {"fruit": {"apple": "Apfel", "more": ["x", 1.50, true, null]}}
+//!     fruit.apple = Apfel    fruit.more.0 = x    fruit.more.1 = 1.50    fruit.more.2 = true
+//! ```
+//!
+//! Names on the way to a leaf are joined by `.`; elements of an array are named 0, 1, 2 …. Strings give their text,
+//! numbers and booleans the text they have in the file, `null` gives nothing. A name may itself hold a `.`; two ways to
+//! the same key are a key that occurs twice.
+//!
+//! The document is an object or an array, at most [`DEPTH_MAX`] deep, in UTF-8 (RFC 8259).
+
+use crate::budget::Budget;
+use crate::{Sink, without_bom};
+use hammerspace_error::{Error, Kind, Result};
+use json_event_parser::{JsonEvent, JsonSyntaxError, SliceJsonParser};
+use std::io::Write;
+
+/// How deep objects and arrays may be nested.
+pub const DEPTH_MAX: usize = 128;
+
+/// Bytes out for each byte in. A leaf of ten bytes may well sit below a few hundred bytes of names.
+const UNFOLDING: usize = 100;
+
+/// Reads a JSON document and hands every leaf to `sink`.
+pub fn read(bytes: &[u8], sink: &mut Sink) -> Result<()> {
+    leaves(bytes, 1, &mut |key, leaf| leaf.map_or(Ok(()), |value| sink(key, value)))
+}
+
+/// Like [`Sink`], with `None` for `null`.
+pub(crate) type LeafSink<'a> = dyn FnMut(&[u8], Option<&[u8]>) -> Result<()> + 'a;
+
+/// Hands every leaf to `sink`, `null` too. `first_line` is what errors call the document's first line.
+pub(crate) fn leaves(bytes: &[u8], first_line: u64, sink: &mut LeafSink) -> Result<()> {
+    let bytes = without_bom(bytes);
+    let mut parser = SliceJsonParser::new(bytes);
+    let mut budget = Budget::new(bytes.len(), UNFOLDING);
+    let mut path = Path::default();
+    loop {
+        let event = parser.parse_next().map_err(|error| malformed(&error, first_line))?;
+        let value = match &event {
+            JsonEvent::Eof => return Ok(()),
+            JsonEvent::ObjectKey(name) => {
+                path.name(name);
+                continue;
+            }
+            JsonEvent::StartObject | JsonEvent::StartArray => {
+                path.open(event == JsonEvent::StartArray)?;
+                continue;
+            }
+            JsonEvent::EndObject | JsonEvent::EndArray => {
+                path.close();
+                continue;
+            }
+            JsonEvent::String(text) | JsonEvent::Number(text) => Some(text.as_bytes()),
+            JsonEvent::Boolean(true) => Some(&b"true"[..]),
+            JsonEvent::Boolean(false) => Some(&b"false"[..]),
+            JsonEvent::Null => None,
+        };
+        let key = path.leaf()?;
+        budget.spend(key.len() + value.map_or(0, <[u8]>::len))?;
+        sink(key, value)?;
+    }
+}
+
+/// The dotted key of the place we are at, and how much of it each open object or array contributed.
+#[derive(Default)]
+struct Path {
+    key: Vec<u8>,
+    open: Vec<Level>,
+}
+
+struct Level {
+    /// Bytes of the key that all members share, their dot included.
+    prefix_len: usize,
+    /// The next element, in an array.
+    index: Option<u64>,
+}
+
+impl Path {
+    /// The member of this name is next.
+    fn name(&mut self, name: &str) {
+        if let Some(level) = self.open.last() {
+            self.key.truncate(level.prefix_len);
+            self.key.extend_from_slice(name.as_bytes());
+        }
+    }
+
+    /// A value begins: in an array it has no name yet.
+    fn number(&mut self) {
+        if let Some(Level { prefix_len, index: Some(index) }) = self.open.last_mut() {
+            self.key.truncate(*prefix_len);
+            write!(self.key, "{index}").expect("a Vec takes all that is written");
+            *index += 1;
+        }
+    }
+
+    fn open(&mut self, array: bool) -> Result<()> {
+        if self.open.len() == DEPTH_MAX {
+            return Err(Error::new(Kind::Corrupt, format!("nested deeper than {DEPTH_MAX} levels"))
+                .remedy("flatten the document: nested names are joined by `.` anyway"));
+        }
+        self.number();
+        if !self.open.is_empty() {
+            self.key.push(b'.');
+        }
+        self.open.push(Level { prefix_len: self.key.len(), index: array.then_some(0) });
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.open.pop();
+    }
+
+    fn leaf(&mut self) -> Result<&[u8]> {
+        if self.open.is_empty() {
+            return Err(Error::new(Kind::Corrupt, "the document is a single value, which has no key")
+                .remedy("put it into an object: {\"key\": value}"));
+        }
+        self.number();
+        Ok(&self.key)
+    }
+}
+
+#[cold]
+fn malformed(error: &JsonSyntaxError, first_line: u64) -> Error {
+    let at = error.location().start;
+    let finding = format!("line {}, column {}: {}", first_line + at.line, at.column + 1, error.message());
+    Error::new(Kind::Corrupt, finding).remedy("correct the JSON there")
+}

@@ -1,0 +1,85 @@
+//! Readers for what translations and tables come in: bytes in, (key, value) pairs out.
+//!
+//! ```text
+//! bytes ──► po │ mo │ json │ ndjson │ table (CSV, TSV) ──► sink(key, value), once per pair, in file order
+//! ```
+//!
+//! What always holds:
+//! 1. Nothing here opens a file, and nothing here panics, whatever the bytes.
+//! 2. Time, and the bytes handed to the sink, are linear in the input; where a format would allow more, a
+//!    budget says no (`budget.rs`).
+//! 3. `.po`, `.mo`, JSON and NDJSON give UTF-8, whatever charset they came in; CSV and TSV give the bytes they hold.
+//! 4. A key that occurs twice is passed on twice. Who stores the pairs lets the last one win.
+//! 5. An error names the line (the offset in a `.mo`), what was found and what to do. Pairs before it were passed on.
+//!
+//! ```
+//! use hammerspace_load::{Format, Options, read};
+//!
+//! let mut pairs = Vec::new();
+//! let json = br#"{"fruit": {"apple": "Apfel", "pear": "Birne"}, "count": 2}"#;
+//! read(Format::Json, &json[..], Options::default(), &mut |key, value| {
+//!     pairs.push(format!("{}={}", key.escape_ascii(), value.escape_ascii()));
+//!     Ok(())
+//! })?;
+//! assert_eq!(pairs, ["fruit.apple=Apfel", "fruit.pear=Birne", "count=2"]);
+//! # Ok::<(), hammerspace_error::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod budget;
+mod charset;
+mod format;
+pub mod json;
+pub mod mo;
+pub mod ndjson;
+pub mod po;
+pub mod table;
+
+use hammerspace_error::{Doing, Result};
+use std::io::BufRead;
+
+pub use format::Format;
+
+/// Where the pairs go: called with key and value; its error ends the reading and is passed on as it is.
+pub type Sink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<()> + 'a;
+
+/// What the file itself does not say. The default is right for most files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// CSV and TSV: the first row names the columns and holds no pair. Off by default, so that no pair is lost unseen.
+    pub header_row: bool,
+    /// `.po` and `.mo`: pass the header on too (the entry of the empty msgid), under the empty key. Off by default.
+    pub catalogue_header: bool,
+}
+
+/// Reads the whole of `input` as `format` and hands every pair to `sink`.
+///
+/// NDJSON, CSV and TSV stream, a line or row at a time. The other formats are brought into memory first; a caller who
+/// has them there calls [`po::read`], [`mo::read`] or [`json::read`] and saves the copy.
+pub fn read(format: Format, mut input: impl BufRead, options: Options, sink: &mut Sink) -> Result<()> {
+    match format {
+        Format::Po => po::read(&whole(input)?, options, sink),
+        Format::Mo => mo::read(&whole(input)?, options, sink),
+        Format::Json => json::read(&whole(input)?, sink),
+        Format::Ndjson => ndjson::read(&mut input, sink),
+        Format::Csv => table::read(&mut input, table::Dialect::Csv, options, sink),
+        Format::Tsv => table::read(&mut input, table::Dialect::Tsv, options, sink),
+    }
+}
+
+fn whole(mut input: impl BufRead) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes).doing(READING)?;
+    Ok(bytes)
+}
+
+/// What we were doing when the operating system said no.
+const READING: &str = "read the input";
+
+/// Editors on Windows put a byte order mark before UTF-8. It is no part of the text.
+fn without_bom(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+use super::*;
+use hammerspace_error::{Error, Kind};
+
+type Pairs = Vec<(String, String)>;
+
+/// All pairs of a text, or the error that ended it.
+pub(crate) fn pairs(format: Format, options: Options, bytes: &[u8]) -> Result<Pairs> {
+    let mut pairs = Vec::new();
+    read(format, bytes, options, &mut |key, value| {
+        pairs.push((String::from_utf8_lossy(key).into_owned(), String::from_utf8_lossy(value).into_owned()));
+        Ok(())
+    })?;
+    Ok(pairs)
+}
+
+/// Reads `text` with default options, and compares.
+#[track_caller]
+pub(crate) fn gives(format: Format, text: impl AsRef<[u8]>, expected: &[(&str, &str)]) {
+    let expected: Pairs = expected.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    assert_eq!(pairs(format, Options::default(), text.as_ref()).unwrap(), expected);
+}
+
+/// Reads `text` with default options, and expects an error that says `finding`.
+#[track_caller]
+pub(crate) fn refuses(format: Format, text: impl AsRef<[u8]>, finding: &str) -> Error {
+    let error = pairs(format, Options::default(), text.as_ref()).unwrap_err();
+    assert!(error.finding().contains(finding), "{error}");
+    assert!(error.advice().is_some(), "no remedy: {error}");
+    error
+}
+
+#[test]
+fn json_is_flattened() {
+    gives(Format::Json, "\u{feff}{}", &[]);
+    gives(
+        Format::Json,
+        r#"{"a": {"b": "x", "c": [1.50, {"d": true}, null, [], "y"], "": "z"}, "e.f": -0, "g": "\u00e9\ud83d\ude00"}"#,
+        &[
+            ("a.b", "x"),
+            ("a.c.0", "1.50"),
+            ("a.c.1.d", "true"),
+            ("a.c.4", "y"),
+            ("a.", "z"),
+            ("e.f", "-0"),
+            ("g", "é😀"),
+        ],
+    );
+    gives(Format::Json, r#"[["a"], {"": {"b": false}}]"#, &[("0.0", "a"), ("1..b", "false")]);
+    gives(Format::Json, r#"{"a": "old", "a": "new"}"#, &[("a", "old"), ("a", "new")]);
+}
+
+#[test]
+fn json_says_where_it_is_wrong() {
+    refuses(Format::Json, "{\"a\": 1,\n\"b\" 2}", "line 2, column 5");
+    refuses(Format::Json, "{\"a\": \"\\ud800\"}", "line 1");
+    refuses(Format::Json, "{} {}", "line 1");
+    refuses(Format::Json, "", "line 1");
+    refuses(Format::Json, b"{\"a\": \"\xff\"}", "line 1");
+    refuses(Format::Json, "\"lonely\"", "a single value");
+}
+
+#[test]
+fn json_is_bounded_in_depth_and_in_what_it_unfolds_to() {
+    let nested = |depth| ["[".repeat(depth), "1".to_string(), "]".repeat(depth)].concat();
+    gives(Format::Json, nested(json::DEPTH_MAX), &[(&["0"; json::DEPTH_MAX].join("."), "1")]);
+    refuses(Format::Json, nested(json::DEPTH_MAX + 1), "deeper");
+    let bomb = format!("{{\"{}\": [{}1]}}", "long".repeat(10_000), "1,".repeat(20_000));
+    refuses(Format::Json, bomb, "unfold");
+}
+
+#[test]
+fn ndjson_is_a_pair_per_line() {
+    gives(
+        Format::Ndjson,
+        "\u{feff}{\"key\": \"a\", \"value\": \"x\"}\r\n\n  \n{\"value\": 2.0, \"note\": [\"value\"], \"key\": \"b\"}\n\
+         {\"key\": \"c\", \"value\": {\"d\": \"y\", \"e\": [false]}}\n\
+         {\"key\": \"f\", \"value\": null}\n{\"value\":\"\",\"key\":7}",
+        &[("a", "x"), ("b", "2.0"), ("c.d", "y"), ("c.e.0", "false"), ("7", "")],
+    );
+    refuses(Format::Ndjson, "{\"key\":\"a\",\"value\":1}\n{\"value\": 1}", "line 2 has no `key`");
+    refuses(Format::Ndjson, "{\"key\": \"a\", \"val\": 1}", "line 1 has no `value`");
+    refuses(Format::Ndjson, "{\"key\":\"a\",\"value\":1}\n{\"key\":\n", "line 2");
+}
+
+#[test]
+fn ndjson_takes_bytes_that_are_no_text_in_base64() {
+    let mut seen = Vec::new();
+    let lines = b"{\"value_base64\":\"/v8=\",\"key_base64\":\"/w==\"}\n{\"key_base64\":\"YQ==\",\"value\":\"x\"}\n";
+    read(Format::Ndjson, &lines[..], Options::default(), &mut |key, value| {
+        seen.extend([key.to_vec(), value.to_vec()]);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(seen, [&b"\xff"[..], b"\xfe\xff", b"a", b"x"]);
+    refuses(Format::Ndjson, "{\"key\":\"a\",\"value_base64\":\"*\"}", "line 1 has a base64 member");
+}
+
+#[test]
+fn csv_has_quotes_and_tsv_has_none() {
+    gives(
+        Format::Csv,
+        "\u{feff}a,x\r\n\n\"b, \"\"c\"\"\",\"y\nz\",note\nd,\n",
+        &[("a", "x"), ("b, \"c\"", "y\nz"), ("d", "")],
+    );
+    gives(Format::Tsv, "a\tx\n\"b\ty, \"z\"\tnote\nc\t", &[("a", "x"), ("\"b", "y, \"z\""), ("c", "")]);
+    assert_eq!(refuses(Format::Csv, "a,x\nlonely\n", "line 2: `lonely` stands alone").kind(), Kind::Corrupt);
+    refuses(Format::Tsv, "a,x\n", "line 1");
+}
+
+#[test]
+fn a_header_row_is_skipped_when_announced() {
+    let options = Options { header_row: true, ..Options::default() };
+    for (format, text) in [(Format::Csv, "key,value\na,x\n"), (Format::Tsv, "key\tvalue\na\tx\n")] {
+        assert_eq!(pairs(format, options, text.as_bytes()).unwrap(), [("a".into(), "x".into())]);
+        gives(format, text, &[("key", "value"), ("a", "x")]);
+    }
+}
+
+#[test]
+fn tables_pass_bytes_on_as_they_are() {
+    let mut seen = Vec::new();
+    read(Format::Csv, &b"\xff,\xfe\n"[..], Options::default(), &mut |key, value| {
+        seen.extend([key.to_vec(), value.to_vec()]);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(seen, [b"\xff", b"\xfe"]);
+}
+
+#[test]
+fn an_error_of_the_sink_ends_the_reading() {
+    for (format, bytes) in samples() {
+        let mut calls = 0;
+        let error = read(format, &bytes[..], Options::default(), &mut |_, _| {
+            calls += 1;
+            Err(Error::new(Kind::Full, "no room"))
+        });
+        assert_eq!((error.unwrap_err().kind(), calls), (Kind::Full, 1), "{format:?}");
+    }
+}
+
+/// One well-formed file of each format.
+fn samples() -> [(Format, Vec<u8>); 6] {
+    let texts: [&[u8]; 6] = [
+        include_bytes!("../tests/sample.po"),
+        include_bytes!("../tests/sample.mo"),
+        br#"{"fruit": {"apple": "\u00c4pfel", "more": ["x", 1.50, true, null]}}"#,
+        b"{\"key\": \"a\", \"value\": {\"b\": \"x\"}}\n{\"key\": \"c\", \"value\": 1}\n",
+        b"a,\"x\"\"\"\nb,y\n",
+        b"a\tx\nb\ty\n",
+    ];
+    std::array::from_fn(|index| (Format::ALL[index], texts[index].to_vec()))
+}
+
+/// Whatever is cut off or altered: an answer comes, and no more bytes than the largest budget allows.
+#[test]
+fn hostile_bytes_get_an_answer() {
+    let survives = |format, bytes: &[u8]| {
+        if let Ok(pairs) = pairs(format, Options { header_row: true, catalogue_header: true }, bytes) {
+            let out: usize = pairs.iter().map(|(key, value)| key.len() + value.len()).sum();
+            // A byte that is not UTF-8 becomes three in the lossy text.
+            assert!(out <= 3 * 100 * bytes.len(), "{format:?} gives {out} bytes for {:?}", bytes.escape_ascii());
+        }
+    };
+    for (format, sample) in samples() {
+        assert!(!pairs(format, Options::default(), &sample).unwrap().is_empty(), "{format:?}");
+        for at in 0..sample.len() {
+            survives(format, &sample[..at]);
+            for value in [0x00, 0x01, b'\n', b'"', b'\\', b'{', 0x7f, 0x80, 0xff, sample[at] ^ 1, sample[at] ^ 0x80] {
+                let mut altered = sample.clone();
+                altered[at] = value;
+                survives(format, &altered);
+            }
+        }
+    }
+}
