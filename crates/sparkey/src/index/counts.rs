@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     fn counts(slots: &[(u64, u64)]) -> (Counts, Vec<usize>) {
-        let shape = Shape { hash_size: HashSize::Four, address_size: 4, block_bits: 0, capacity: slots.len() };
+        let shape = Shape::new(HashSize::Four, 4, 0, slots.len());
         let mut table = vec![0; slots.len() * 8];
         for (at, (hash, address)) in slots.iter().enumerate() {
             shape.set(&mut table, at, Slot { hash: *hash, address: *address });
