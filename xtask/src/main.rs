@@ -1,1 +1,43 @@
-fn main() {}
+//! `cargo xtask`: the menu of everything that is done to this repository, one verb each.
+#![forbid(unsafe_code)]
+
+mod bench;
+mod debian;
+mod java;
+mod program;
+mod steps;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// A verb that failed says what went wrong and what to do about it.
+type Result<T = ()> = std::result::Result<T, String>;
+
+/// Builds, tests and measures Hammerspace.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", version)]
+enum Menu {
+    /// Install what the suites need, then run every one of them; all of CI.
+    Test,
+    /// Look for what no compiler sees: dead links, dead files, pages that no test reads, leftovers.
+    Tidy,
+    /// Measure beside the peers.
+    Bench(bench::Options),
+}
+
+fn main() -> ExitCode {
+    let succeeded = match Menu::parse() {
+        Menu::Test => test::everything(),
+        Menu::Tidy => said(tidy::check()),
+        Menu::Bench(options) => said(bench::run(&options)),
+    };
+    if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Whether it succeeded; why not goes to the person who asked.
+fn said(outcome: Result) -> bool {
+    outcome.map_err(|message| eprintln!("xtask: {message}")).is_ok()
+}

@@ -1,0 +1,8 @@
+//! The programs that Hammerspace is measured beside and exchanges files with, behind safe handles.
+//!
+//! Nothing that is shipped depends on this crate: it wants the peers' own dependencies (`libsnappy-dev`), and calls into
+//! their code as they publish it, faults included.
+//!
+//! - [`libsparkey`]: Spotify's C library, as the crate `sparkey-sys` carries it. It predates zstd.
+
+pub mod libsparkey;

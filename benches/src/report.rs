@@ -1,0 +1,169 @@
+//! The one schema of all benches, as JSON and as a table to read.
+//!
+//! ```text
+//! { "machine": { "cpu", "cores", "memory_bytes", "kernel", "filesystem" }, "date", "command",
+//!   "rows": [ { "name", "unit", "ours", "peer", "peer_name", "ratio", "goal", "met" } ] }
+//! ```
+//!
+//! `ratio` is ours / peer in the row's unit. `goal` is read by [`Goal`]; where none makes sense it is null, and so is `met`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::Serialize;
+
+use crate::Result;
+use crate::goal::Goal;
+use crate::machine::Machine;
+
+/// What one run found.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    machine: Machine,
+    date: String,
+    command: String,
+    rows: Vec<Row>,
+}
+
+/// One thing measured.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    name: String,
+    unit: &'static str,
+    ours: f64,
+    peer: Option<f64>,
+    peer_name: Option<&'static str>,
+    ratio: Option<f64>,
+    goal: Option<&'static str>,
+    met: Option<bool>,
+}
+
+impl Row {
+    /// What we take, beside what a peer takes for the same.
+    pub(crate) fn new(
+        name: impl Into<String>,
+        unit: &'static str,
+        ours: f64,
+        peer_name: &'static str,
+        peer: f64,
+    ) -> Self {
+        let (peer, peer_name, ratio) = (Some(peer), Some(peer_name), Some(ours / peer));
+        Self { name: name.into(), unit, ours, peer, peer_name, ratio, goal: None, met: None }
+    }
+
+    /// With a goal, if there is one.
+    pub(crate) fn goal(mut self, goal: Option<&'static str>) -> Self {
+        self.goal = goal;
+        self.met = goal.and_then(|words| {
+            let goal = Goal::parse(words).unwrap_or_else(|| panic!("'{words}' is no goal"));
+            goal.is_met(self.unit, self.ours, self.ratio)
+        });
+        self
+    }
+
+    fn cells(&self) -> [String; 8] {
+        let met = match self.met {
+            None => "",
+            Some(true) => "yes",
+            Some(false) => "**no**",
+        };
+        [
+            self.name.clone(),
+            self.unit.into(),
+            significant(self.ours),
+            self.peer.map(significant).unwrap_or_default(),
+            self.peer_name.unwrap_or_default().into(),
+            self.ratio.map(significant).unwrap_or_default(),
+            self.goal.unwrap_or_default().into(),
+            met.into(),
+        ]
+    }
+}
+
+impl Report {
+    /// The rows, with where and when they were measured.
+    pub(crate) fn new(command: String, scratch: &Path, rows: Vec<Row>) -> Self {
+        let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+        Self { machine: Machine::this(scratch), date, command, rows }
+    }
+
+    /// The report as a table.
+    pub(crate) fn markdown(&self) -> String {
+        let Machine { cpu, cores, memory_bytes, kernel, filesystem } = &self.machine;
+        let memory = memory_bytes >> 30;
+        let where_and_when = format!(
+            "`{}` on {}: {cpu}, {cores} cores, {memory} GiB, Linux {kernel}, {filesystem}\n",
+            self.command, self.date
+        );
+        let head = ["name", "unit", "ours", "peer", "peer's name", "ratio", "goal", "met"].map(String::from);
+        where_and_when + "\n" + &table(&head, &self.rows.iter().map(Row::cells).collect::<Vec<_>>())
+    }
+
+    /// Keeps the report in a directory, under its day and a name: for programs and for people.
+    pub(crate) fn save(&self, directory: &Path, name: &str) -> Result<PathBuf> {
+        let day = self.date.split('T').next().unwrap_or_default();
+        let json = directory.join(format!("{day}-{name}.json"));
+        fs::create_dir_all(directory)?;
+        fs::write(&json, serde_json::to_string_pretty(self)? + "\n")?;
+        fs::write(json.with_extension("md"), format!("# {name}\n\n{}", self.markdown()))?;
+        Ok(json)
+    }
+}
+
+fn table(head: &[String; 8], rows: &[[String; 8]]) -> String {
+    let width =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(head[column].len());
+    let widths: [usize; 8] = std::array::from_fn(width);
+    let line = |cells: &[String; 8]| -> String {
+        let padded = cells.iter().zip(widths).map(|(cell, width)| format!("| {cell:width$} "));
+        padded.collect::<String>() + "|\n"
+    };
+    let rule = widths.map(|width| "-".repeat(width));
+    [line(head), line(&rule)].into_iter().chain(rows.iter().map(line)).collect()
+}
+
+/// Three significant digits.
+fn significant(number: f64) -> String {
+    let decimals = if number >= 100.0 {
+        0
+    } else if number >= 10.0 {
+        1
+    } else if number >= 1.0 {
+        2
+    } else {
+        3
+    };
+    format!("{number:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_divides_ours_by_the_peers_and_judges_it() {
+        let row = Row::new("get", "M/s", 6.5, "peer", 5.0).goal(Some(">= 1.3"));
+        assert_eq!((row.ratio, row.met), (Some(1.3), Some(true)));
+        let row = Row::new("publish", "ms", 6.0, "copy", 5.0).goal(Some("<= 5 ms"));
+        assert_eq!((row.ratio, row.met), (Some(1.2), Some(false)));
+        let row = Row::new("get", "M/s", 6.5, "peer", 5.0).goal(None);
+        assert_eq!((row.goal, row.met), (None, None));
+    }
+
+    #[test]
+    fn a_saved_report_is_read_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let rows = vec![Row::new("get, present", "M/s", 123.4, "std HashMap", 56.78).goal(Some(">= 3"))];
+        let report = Report::new("cargo xtask bench".into(), directory.path(), rows);
+        let file = report.save(directory.path(), "space").unwrap();
+        assert!(file.file_name().unwrap().to_str().unwrap().ends_with("-space.json"));
+        let read: serde_json::Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+        assert_eq!(read["rows"][0]["met"], false);
+        let table = fs::read_to_string(file.with_extension("md")).unwrap();
+        assert!(
+            table.contains("| get, present | M/s  | 123  | 56.8 | std HashMap | 2.17  | >= 3 | **no** |"),
+            "{table}"
+        );
+    }
+}

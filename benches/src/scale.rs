@@ -1,0 +1,35 @@
+//! How much a bench does: enough to mean something, or little enough for a test.
+
+/// How much a bench does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scale {
+    /// Keys in a space of the usual size.
+    pub(crate) keys: usize,
+    /// Keys in a large one, if large ones are measured at all.
+    pub(crate) keys_large: Option<usize>,
+    /// How often each side runs.
+    pub(crate) rounds: usize,
+    /// Whether the goals are meant for this size.
+    has_goals: bool,
+}
+
+impl Scale {
+    /// What the goals are meant for.
+    pub(crate) const FULL: Self = Self { keys: 100_000, keys_large: Some(1_000_000), rounds: 21, has_goals: true };
+    /// What a test has time for.
+    pub(crate) const SMALL: Self = Self { keys: 2_000, keys_large: None, rounds: 3, has_goals: false };
+
+    /// The goal, if goals make sense at this size.
+    pub(crate) fn goal(&self, goal: &'static str) -> Option<&'static str> {
+        self.has_goals.then_some(goal)
+    }
+}
+
+/// A number of keys as one says it.
+pub(crate) fn in_words(keys: usize) -> String {
+    match keys {
+        1_000_000.. => format!("{} M", keys / 1_000_000),
+        1_000.. => format!("{} k", keys / 1_000),
+        _ => keys.to_string(),
+    }
+}

@@ -1,0 +1,120 @@
+import com.spotify.sparkey.CompressionType;
+import com.spotify.sparkey.HashType;
+import com.spotify.sparkey.IndexHeader;
+import com.spotify.sparkey.LogHeader;
+import com.spotify.sparkey.Sparkey;
+import com.spotify.sparkey.SparkeyReader;
+import com.spotify.sparkey.SparkeyWriter;
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import java.util.StringJoiner;
+
+/**
+ * sparkey-java behind a pipe: one request a line on standard input, one answer a line on standard output, so that one
+ * JVM serves all cases of a test. Words are separated by tabs; keys and values are hexadecimal.
+ *
+ * <pre>
+ * create FILE none|snappy|zstd BLOCK_SIZE      ok        (a writer is open from here to `close`)
+ * append FILE                                  ok
+ * put KEY VALUE | delete KEY | close           ok
+ * index FILE 4|8                               ok
+ * open FILE                                    ok        (a reader is open from here to `shut`)
+ * get KEY                                      ok VALUE | absent
+ * entries                                      ok KEY VALUE KEY VALUE ...   (live, in log order)
+ * header                                       ok NAME=NUMBER ...
+ * shut                                         ok
+ * </pre>
+ *
+ * What throws is answered by `error` and the exception.
+ */
+public final class Driver {
+  private static final HexFormat HEX = HexFormat.of();
+
+  private SparkeyWriter writer;
+  private SparkeyReader reader;
+
+  public static void main(String[] arguments) throws IOException {
+    var driver = new Driver();
+    var requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    var answers = new PrintStream(System.out, false, StandardCharsets.UTF_8);
+    for (String line = requests.readLine(); line != null; line = requests.readLine()) {
+      answers.print(driver.answer(line.split("\t", -1)));
+      answers.print('\n');
+      answers.flush();
+    }
+  }
+
+  private String answer(String[] request) {
+    try {
+      return perform(request);
+    } catch (IOException | RuntimeException exception) {
+      return "error\t" + exception.toString().replaceAll("\\s+", " ");
+    }
+  }
+
+  private String perform(String[] request) throws IOException {
+    switch (request[0]) {
+      case "create" -> {
+        var compression = CompressionType.valueOf(request[2].toUpperCase());
+        writer = Sparkey.createNew(new File(request[1]), compression, Integer.parseInt(request[3]));
+      }
+      case "append" -> writer = Sparkey.append(new File(request[1]));
+      case "put" -> writer.put(HEX.parseHex(request[1]), HEX.parseHex(request[2]));
+      case "delete" -> writer.delete(HEX.parseHex(request[1]));
+      case "close" -> writer.close();
+      case "index" -> {
+        var hash = request[2].equals("4") ? HashType.HASH_32_BITS : HashType.HASH_64_BITS;
+        Sparkey.writeHash(new File(request[1]), hash);
+      }
+      case "open" -> reader = Sparkey.open(new File(request[1]));
+      case "get" -> {
+        byte[] value = reader.getAsByteArray(HEX.parseHex(request[1]));
+        return value == null ? "absent" : "ok\t" + HEX.formatHex(value);
+      }
+      case "entries" -> {
+        return entries();
+      }
+      case "header" -> {
+        return header(reader.getLogHeader(), reader.getIndexHeader());
+      }
+      case "shut" -> closeAside(reader);
+      default -> throw new IllegalArgumentException("no such request: " + request[0]);
+    }
+    return "ok";
+  }
+
+  /** Closing waits 100 ms per mapped file for threads that might still read, of which there are none here. */
+  private static void closeAside(SparkeyReader reader) {
+    var closing = new Thread(reader::close);
+    closing.setDaemon(true);
+    closing.start();
+  }
+
+  private String entries() throws IOException {
+    var words = new StringJoiner("\t").add("ok");
+    for (SparkeyReader.Entry entry : reader) {
+      words.add(HEX.formatHex(entry.getKey())).add(HEX.formatHex(entry.getValue()));
+    }
+    return words.toString();
+  }
+
+  private static String header(LogHeader log, IndexHeader index) {
+    return new StringJoiner("\t")
+        .add("ok")
+        .add("num_puts=" + log.getNumPuts())
+        .add("num_deletes=" + log.getNumDeletes())
+        .add("put_size=" + log.getPutSize())
+        .add("delete_size=" + log.getDeleteSize())
+        .add("max_key_len=" + log.getMaxKeyLen())
+        .add("max_value_len=" + log.getMaxValueLen())
+        .add("compression_type=" + log.getCompressionType().ordinal())
+        .add("num_entries=" + index.getNumEntries())
+        .add("hash_size=" + index.getHashSize())
+        .toString();
+  }
+}

@@ -1,0 +1,27 @@
+//! `cargo xtask bench`: the benches live in the crate `benches/`; here they get what they need and are built optimised.
+
+use clap::Args;
+
+use crate::program::{self, program};
+use crate::{Result, debian};
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// One bench; without it, all of them
+    name: Option<String>,
+    /// Small inputs: seconds instead of minutes, for a look; no result file is written
+    #[arg(long)]
+    small: bool,
+    /// One JSON object on standard output, nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(options: &Options) -> Result {
+    debian::install(&debian::SNAPPY)?;
+    let mut command = program("cargo run --quiet --release --package hammerspace-benches --");
+    command.args(&options.name);
+    command.args(options.small.then_some("--small"));
+    command.args(options.json.then_some("--json"));
+    program::run(&mut command)
+}

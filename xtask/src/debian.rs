@@ -1,0 +1,75 @@
+//! The Debian packages that the suites need beyond git, Rust and a C compiler: installed when we may, named when not.
+
+use std::io;
+use std::process::Command;
+
+use crate::Result;
+use crate::program::{output, program, run};
+
+/// The Java peer: sparkey-java wants 17 or newer, Maven fetches it and what it stands on.
+pub(crate) const JAVA: [&str; 2] = ["openjdk-17-jdk-headless", "maven"];
+/// The C peer, Spotify's own library, links against snappy.
+pub(crate) const SNAPPY: [&str; 1] = ["libsnappy-dev"];
+/// `msgfmt` writes the .mo files that our reader is compared with.
+pub(crate) const GETTEXT: [&str; 1] = ["gettext"];
+
+/// Sees to it that the packages are installed.
+pub(crate) fn install(packages: &[&str]) -> Result {
+    let Some(installed) = installed(packages) else {
+        return Err(format!("the suites are set up by Debian packages, and this is no Debian; {}", remedy(packages)));
+    };
+    let missing: Vec<&str> = packages.iter().copied().filter(|name| !installed.contains(name)).collect();
+    if missing.is_empty() {
+        eprintln!("already installed: {}", packages.join(" "));
+        return Ok(());
+    }
+    if !is_root() {
+        return Err(remedy(&missing));
+    }
+    run(apt_get().args(["update", "--quiet"]))?;
+    run(apt_get().args(["install", "--quiet", "--yes", "--no-install-recommends"]).args(missing))
+}
+
+fn apt_get() -> Command {
+    let mut command = program("apt-get");
+    // Standard output belongs to the verb: `bench --json` prints one object there and nothing else.
+    command.env("DEBIAN_FRONTEND", "noninteractive").stdout(io::stderr());
+    command
+}
+
+/// The one line that a person with the right to install would type.
+fn remedy(missing: &[&str]) -> String {
+    format!("install them first:\n\n    sudo apt-get install --yes --no-install-recommends {}\n", missing.join(" "))
+}
+
+/// Which of the packages are there; `None` where dpkg is not.
+fn installed<'a>(packages: &[&'a str]) -> Option<Vec<&'a str>> {
+    let listing = output(program("dpkg-query --show --showformat ${Package}=${db:Status-Status}\\n").args(packages))?;
+    Some(installed_in(&listing, packages))
+}
+
+fn installed_in<'a>(listing: &str, packages: &[&'a str]) -> Vec<&'a str> {
+    let is_installed = |name: &&str| listing.lines().any(|line| line.split_once('=') == Some((*name, "installed")));
+    packages.iter().copied().filter(is_installed).collect()
+}
+
+fn is_root() -> bool {
+    output(&mut program("id -u")).is_some_and(|uid| uid.trim() == "0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_removed_or_unknown_package_counts_as_missing() {
+        let listing = "gettext=installed\nmaven=config-files\nlibsnappy-dev=not-installed\n";
+        assert_eq!(installed_in(listing, &["maven", "gettext", "libsnappy-dev", "valgrind"]), ["gettext"]);
+    }
+
+    #[test]
+    fn the_remedy_is_one_line_to_type() {
+        let line = "    sudo apt-get install --yes --no-install-recommends maven gettext";
+        assert_eq!(remedy(&["maven", "gettext"]).lines().filter(|text| *text == line).count(), 1);
+    }
+}
