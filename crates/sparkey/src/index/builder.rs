@@ -99,7 +99,7 @@ pub(crate) fn shape_for(header: &LogHeader, end: u64, hash_size: HashSize, capac
         _ => bits_for(header.max_entries_per_block),
     };
     let address_size = if end < 1 << (32 - block_bits) { 4 } else { 8 };
-    Shape { hash_size, address_size, block_bits, capacity }
+    Shape::new(hash_size, address_size, block_bits, capacity)
 }
 
 /// The smallest `b` with `2^b >= count`, 31 at most.
