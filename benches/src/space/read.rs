@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use hammerspace::{Snapshot, Space};
 use hammerspace_rivals::libsparkey::{Compression, Cursor, LogWriter, Reader, write_index};
-use hammerspace_space::{Snapshot, Space};
 
 use super::{HASH_MAP, LIBSPARKEY, filled, named};
 use crate::Result;
