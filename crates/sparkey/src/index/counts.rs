@@ -1,5 +1,6 @@
 //! What a header says about its table, counted.
 
+use super::header::IndexHeader;
 use super::slot::Shape;
 
 /// The statistics of a finished table.
@@ -12,6 +13,16 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
+    /// What a header says.
+    pub(crate) fn said_by(header: &IndexHeader) -> Self {
+        Self {
+            entries: header.num_entries,
+            max_displacement: header.max_displacement,
+            total_displacement: header.total_displacement,
+            collisions: header.hash_collisions,
+        }
+    }
+
     /// Counts a table from left to right, and calls `broken` where Robin Hood order is.
     pub(crate) fn of(table: &[u8], shape: Shape, mut broken: impl FnMut(usize, String)) -> Self {
         let mut counts = Self::default();
