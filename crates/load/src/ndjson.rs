@@ -1,9 +1,11 @@
 //! One JSON object per line: `{"key": …, "value": …}`.
 //!
 //! Members may stand in any order, others are ignored, blank lines are skipped. A nested value is read as in
-//! [`json`], below the line's key; a `null` gives nothing.
+//! [`json`], below the line's key; a `null` gives nothing. Bytes that are no text stand as `key_base64` and
+//! `value_base64` (RFC 4648, padded): so everything that a space can hold can be written in lines and read back.
 
 use crate::{READING, Sink, json};
+use data_encoding::BASE64;
 use hammerspace_error::{Doing, Error, Kind, Result};
 use std::io::BufRead;
 
@@ -28,10 +30,11 @@ pub fn read(input: &mut dyn BufRead, sink: &mut Sink) -> Result<()> {
 fn pair(line: &[u8], number: u64, sink: &mut Sink) -> Result<()> {
     let (mut key, mut has_value) = (None, false);
     json::leaves(line, number, &mut |path, leaf| {
-        if path == b"key" {
-            key = leaf.map(<[u8]>::to_vec);
+        match path {
+            b"key" => key = leaf.map(<[u8]>::to_vec),
+            b"key_base64" => key = leaf.map(|leaf| decode(leaf, number)).transpose()?,
+            _ => has_value |= path == b"value_base64" || below_value(path).is_some(),
         }
-        has_value |= below_value(path).is_some();
         Ok(())
     })?;
     let mut key = key.ok_or_else(|| missing("key", number))?;
@@ -40,10 +43,21 @@ fn pair(line: &[u8], number: u64, sink: &mut Sink) -> Result<()> {
     }
     let key_len = key.len();
     json::leaves(line, number, &mut |path, leaf| {
-        let (Some(below), Some(value)) = (below_value(path), leaf) else { return Ok(()) };
+        let Some(value) = leaf else { return Ok(()) };
         key.truncate(key_len);
+        if path == b"value_base64" {
+            return sink(&key, &decode(value, number)?);
+        }
+        let Some(below) = below_value(path) else { return Ok(()) };
         key.extend_from_slice(below);
         sink(&key, value)
+    })
+}
+
+fn decode(base64: &[u8], line: u64) -> Result<Vec<u8>> {
+    BASE64.decode(base64).map_err(|wrong| {
+        Error::new(Kind::Corrupt, format!("line {line} has a base64 member that is not base64: {wrong}"))
+            .remedy("encode it with the alphabet A-Z a-z 0-9 + / and padding")
     })
 }
 

@@ -83,6 +83,19 @@ fn ndjson_is_a_pair_per_line() {
 }
 
 #[test]
+fn ndjson_takes_bytes_that_are_no_text_in_base64() {
+    let mut seen = Vec::new();
+    let lines = b"{\"value_base64\":\"/v8=\",\"key_base64\":\"/w==\"}\n{\"key_base64\":\"YQ==\",\"value\":\"x\"}\n";
+    read(Format::Ndjson, &lines[..], Options::default(), &mut |key, value| {
+        seen.extend([key.to_vec(), value.to_vec()]);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(seen, [&b"\xff"[..], b"\xfe\xff", b"a", b"x"]);
+    refuses(Format::Ndjson, "{\"key\":\"a\",\"value_base64\":\"*\"}", "line 1 has a base64 member");
+}
+
+#[test]
 fn csv_has_quotes_and_tsv_has_none() {
     gives(
         Format::Csv,

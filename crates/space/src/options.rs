@@ -126,13 +126,14 @@ impl Options {
 
     /// The log options for a version that starts from one written with `base`.
     pub(crate) fn log(&self, base: Option<&LogOptions>) -> LogOptions {
-        let mut log = base.copied().unwrap_or_default();
-        if let Some(compression) = self.compression {
-            log.compression = compression;
-        }
-        if let Some(block_size) = self.block_size {
-            log.block_size = block_size;
-        }
-        log
+        let base = base.copied().unwrap_or_default();
+        let compression = self.compression.unwrap_or(base.compression);
+        // Without compression a block size means nothing, neither one asked for nor one found.
+        let block_size = match (compression, base.compression) {
+            (Compression::None, _) => base.block_size,
+            (_, Compression::None) => self.block_size.unwrap_or(LogOptions::default().block_size),
+            _ => self.block_size.unwrap_or(base.block_size),
+        };
+        LogOptions { compression, block_size }
     }
 }

@@ -132,6 +132,18 @@ fn compression_is_kept_by_updates_and_changed_by_options() {
 }
 
 #[test]
+fn a_space_without_compression_can_get_one() {
+    let scratch = tempfile::tempdir().unwrap();
+    publish(&quick().create(scratch.path()).unwrap(), &[("a", "1")]);
+    let zstd = quick().compression(Compression::Zstd).open(scratch.path()).unwrap();
+    zstd.writer().unwrap().publish().unwrap();
+    zstd.refresh().unwrap();
+    let snapshot = zstd.snapshot();
+    let header = snapshot.log_header().unwrap();
+    assert_eq!((header.compression, header.block_size, snapshot.len()), (Compression::Zstd, 4096, 1));
+}
+
+#[test]
 fn one_handle_serves_many_threads() {
     let scratch = tempfile::tempdir().unwrap();
     let space = quick().create(scratch.path()).unwrap();

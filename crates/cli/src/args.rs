@@ -1,0 +1,173 @@
+//! What the command was called with: which verb, in whose dialect, as words or as JSON.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, value_parser};
+use data_encoding::HEXLOWER_PERMISSIVE;
+use hammerspace_error::{Error, Kind, Result};
+use hammerspace_sparkey::Compression;
+
+use crate::exit::Dialect;
+use crate::output::Output;
+use crate::{sparkey, verb};
+
+/// One copy of your data per machine, shared by every process, replaced while they read.
+#[derive(Parser)]
+#[command(name = "hammerspace", version, after_help = EXIT_CODES)]
+pub(crate) struct Hammerspace {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    verb: verb::Verb,
+}
+
+/// Work on Sparkey files: all that Spotify's tool does, and what its users lack.
+#[derive(Parser)]
+#[command(name = "sparkey", version, after_help = sparkey::EXIT_CODES)]
+struct Sparkey {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    verb: sparkey::Verb,
+}
+
+#[derive(Args)]
+struct Global {
+    /// Answer in JSON on standard output: one object, or one object per line from a verb that streams
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 found or done, 1 not found, 2 wrong usage, 3 corrupt or unsupported data, 4 anything else.
+`hammerspace sparkey` has those of Spotify's tool: 0 found or done, 1 error, 2 not found.";
+
+/// A call that parsed.
+pub(crate) struct Called {
+    pub(crate) json: bool,
+    pub(crate) verb: verb::Verb,
+}
+
+impl Called {
+    /// Reads the command line, the name we were called by first.
+    pub(crate) fn parse(given: &[OsString]) -> std::result::Result<Self, Refusal> {
+        let by_name = given.first().is_some_and(|name| Path::new(name).file_name() == Some(OsStr::new("sparkey")));
+        let parsed = if by_name { Self::parse_sparkey(given) } else { Self::parse_hammerspace(given) };
+        parsed.map_err(|error| Refusal { error, dialect: dialect(by_name, given), json: wants_json(given) })
+    }
+
+    fn parse_hammerspace(given: &[OsString]) -> std::result::Result<Self, clap::Error> {
+        let Hammerspace { global, verb } = Hammerspace::try_parse_from(given)?;
+        Ok(Self { json: global.json, verb })
+    }
+
+    fn parse_sparkey(given: &[OsString]) -> std::result::Result<Self, clap::Error> {
+        let Sparkey { global, verb } = Sparkey::try_parse_from(given)?;
+        Ok(Self { json: global.json, verb: verb::Verb::Sparkey { verb } })
+    }
+}
+
+/// The dialect of a command line that did not parse.
+fn dialect(by_name: bool, given: &[OsString]) -> Dialect {
+    let verb = given.iter().skip(1).find(|word| !word.as_bytes().starts_with(b"-"));
+    if by_name || verb.is_some_and(|verb| verb == "sparkey") { Dialect::Sparkey } else { Dialect::Hammerspace }
+}
+
+/// Whether a command line that did not parse asks for JSON.
+fn wants_json(given: &[OsString]) -> bool {
+    given.iter().skip(1).take_while(|word| *word != "--").any(|word| word == "--json")
+}
+
+/// A call that did not parse, or that asked for help and nothing else.
+pub(crate) struct Refusal {
+    error: clap::Error,
+    dialect: Dialect,
+    json: bool,
+}
+
+impl Refusal {
+    /// Says what is wrong, or gives the help asked for.
+    pub(crate) fn tell(self) -> ExitCode {
+        match self.error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => self.print(ExitCode::SUCCESS),
+            // Spotify's tool, called with nothing, shows its usage and is content.
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if self.dialect == Dialect::Sparkey && !self.json => {
+                self.print(ExitCode::SUCCESS)
+            }
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if !self.json => {
+                let code = self.dialect.code_of(Kind::Invalid);
+                self.print(code)
+            }
+            _ => self.complain(),
+        }
+    }
+
+    fn print(self, code: ExitCode) -> ExitCode {
+        // Nothing is left to be done if help cannot be printed.
+        let _ = self.error.print();
+        code
+    }
+
+    fn complain(self) -> ExitCode {
+        let told = self.error.render().to_string();
+        let told = told.trim_start_matches("error: ").trim_end();
+        let mut out = Output::new(self.json, self.dialect.name());
+        let _ = out.error(&Error::new(Kind::Invalid, told)).and_then(|()| out.flush());
+        self.dialect.code_of(Kind::Invalid)
+    }
+}
+
+/// The whole command line, for those who describe it: completions and man pages.
+pub(crate) fn command() -> clap::Command {
+    Hammerspace::command()
+}
+
+/// The bytes of a key or value given as text, or in hex.
+pub(crate) fn bytes(given: &OsStr, hex: bool) -> Result<Vec<u8>> {
+    let given = given.as_bytes();
+    if !hex {
+        return Ok(given.to_vec());
+    }
+    HEXLOWER_PERMISSIVE.decode(given).map_err(|wrong| {
+        Error::new(Kind::Invalid, format!("{} is not hex: {wrong}", crate::output::shown(given)))
+            .remedy("give two digits 0-9 a-f for each byte, as in 00ff10, or leave out --hex")
+    })
+}
+
+/// What block size is taken where none is asked for: as in Spotify's tool.
+pub(crate) const BLOCK_SIZE: u32 = 1 << 12;
+
+/// Reads a block size, between the bounds of Spotify's tool.
+pub(crate) fn block_sizes() -> impl TypedValueParser<Value = u32> {
+    value_parser!(u32).range(1 << 4..=1 << 30)
+}
+
+/// Reads the name of a compression.
+pub(crate) fn compressions() -> impl TypedValueParser<Value = Compression> {
+    const ALL: [Compression; 3] = [Compression::None, Compression::Snappy, Compression::Zstd];
+    PossibleValuesParser::new(ALL.map(Compression::name))
+        .map(|name| ALL.into_iter().find(|compression| compression.name() == name).expect("one of those"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_makes_sense_to_its_parser() {
+        command().debug_assert();
+        Sparkey::command().debug_assert();
+    }
+
+    #[test]
+    fn hex_is_bytes_and_text_is_itself() {
+        assert_eq!(bytes(OsStr::new("00fF"), true).unwrap(), [0, 255]);
+        assert_eq!(bytes(OsStr::new("00ff"), false).unwrap(), b"00ff");
+        assert_eq!(bytes(OsStr::new("0g"), true).unwrap_err().kind(), Kind::Invalid);
+    }
+}

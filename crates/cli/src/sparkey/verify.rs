@@ -1,0 +1,52 @@
+//! `sparkey verify FILE`: every entry of the log and every slot of the index, held against each other.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hammerspace_error::Result;
+
+use super::pair::{Pair, open_log};
+use crate::exit::Outcome;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::verdict::Verdict;
+
+/// Read log and index whole and say exactly what is wrong
+#[derive(Args)]
+pub(crate) struct Verify {
+    /// The index, NAME.spi, with its log; or the log, NAME.spl, alone
+    file: PathBuf,
+}
+
+impl Verify {
+    pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
+        let working = Progress::unknown("verify");
+        let verdict = match Pair::of_index(&self.file) {
+            Ok(pair) => verify_pair(&pair)?,
+            Err(_) => verify_log(&Pair::of_either(&self.file)?)?,
+        };
+        drop(working);
+        verdict.tell(out)
+    }
+}
+
+/// An index that cannot be opened says nothing about its log, which is then looked at alone.
+fn verify_pair(pair: &Pair) -> Result<Verdict> {
+    match pair.open_table() {
+        Ok(table) => Ok(Verdict::new(table.len(), table.verify())),
+        Err(error) => {
+            let unopened = Verdict::unopened(error)?;
+            Ok(match open_log(&pair.log) {
+                Ok(log) => unopened.and(log.verify()),
+                Err(_) => unopened,
+            })
+        }
+    }
+}
+
+fn verify_log(pair: &Pair) -> Result<Verdict> {
+    match open_log(&pair.log) {
+        Ok(log) => Ok(Verdict::new(log.header().num_puts.saturating_add(log.header().num_deletes), log.verify())),
+        Err(error) => Verdict::unopened(error),
+    }
+}

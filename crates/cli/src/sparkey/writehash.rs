@@ -1,0 +1,29 @@
+//! `sparkey writehash LOG`: the index of a log.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hammerspace_error::Result;
+
+use super::info::{Described, Header};
+use super::pair::Pair;
+use crate::exit::Outcome;
+use crate::output::Output;
+
+/// Write the index of a log
+#[derive(Args)]
+pub(crate) struct Writehash {
+    /// The log, NAME.spl; the index goes to NAME.spi
+    log: PathBuf,
+}
+
+impl Writehash {
+    pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
+        let pair = Pair::of_log(&self.log)?;
+        let header = pair.build_index()?;
+        if out.json() {
+            out.object(&Described { file: &pair.index, header: &Header::Index(header) })?;
+        }
+        Ok(Outcome::Found)
+    }
+}

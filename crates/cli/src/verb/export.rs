@@ -1,0 +1,169 @@
+//! `hammerspace export SPACE`: the current version in another form.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use hammerspace::{Compression, Error, Kind, Result, Snapshot, Space};
+use hammerspace_error::Doing;
+use hammerspace_sparkey::{LogOptions, LogWriter};
+use serde::Serializer as _;
+use serde::ser::SerializeMap;
+use serde_json::json;
+
+use crate::args::{BLOCK_SIZE, block_sizes, compressions};
+use crate::exit::Outcome;
+use crate::output::{self, Output, shown};
+use crate::progress::Progress;
+use crate::sparkey::{Pair, replace};
+
+/// Write the current version as NDJSON, JSON, CSV, TSV or a Sparkey pair
+///
+/// With --json and no --output, the NDJSON or JSON itself is the answer.
+#[derive(Args)]
+pub(crate) struct Export {
+    /// The directory of the space
+    space: PathBuf,
+    /// In what form
+    #[arg(long, value_enum, default_value_t = Form::Ndjson)]
+    format: Form,
+    /// Where to; written beside it and renamed when complete [default: standard output]
+    #[arg(long, short, value_name = "FILE", required_if_eq("format", "sparkey"))]
+    output: Option<PathBuf>,
+    /// How entries of a Sparkey pair are packed
+    #[arg(long, value_name = "none|snappy|zstd", default_value = "none", value_parser = compressions())]
+    compression: Compression,
+    /// The most bytes of entries of a Sparkey pair that are compressed together
+    #[arg(long, value_name = "BYTES", default_value_t = BLOCK_SIZE, value_parser = block_sizes())]
+    block_size: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// One object {"key": …, "value": …} per line
+    Ndjson,
+    /// One flat object
+    Json,
+    /// Comma-separated values (RFC 4180)
+    Csv,
+    /// Tab-separated values (text/tab-separated-values)
+    Tsv,
+    /// A log and its index, NAME.spl and NAME.spi
+    Sparkey,
+}
+
+impl Export {
+    pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
+        let snapshot = Space::open(&self.space)?.snapshot();
+        match &self.output {
+            None => self.to_stdout(&snapshot, out)?,
+            Some(path) => {
+                self.to_file(&snapshot, path)?;
+                if out.json() {
+                    out.object(&json!({ "output": path.to_string_lossy(), "entries": snapshot.len() }))?;
+                }
+            }
+        }
+        Ok(Outcome::Found)
+    }
+
+    fn to_stdout(&self, snapshot: &Snapshot, out: &mut Output) -> Result<()> {
+        if out.json() && !matches!(self.format, Form::Ndjson | Form::Json) {
+            return Err(Error::new(Kind::Invalid, "standard output cannot hold both this format and JSON")
+                .remedy("give --output, or leave out --json"));
+        }
+        self.text(snapshot, out, &mut || ())
+    }
+
+    fn to_file(&self, snapshot: &Snapshot, path: &Path) -> Result<()> {
+        let progress = Progress::entries("export", snapshot.len());
+        let mut tick = || progress.add(1);
+        if self.format == Form::Sparkey {
+            let pair = Pair::of_either(path)?;
+            replace(&pair.log, |log| self.sparkey(snapshot, log, &mut tick))?;
+            return pair.build_index().map(drop);
+        }
+        replace(path, |file| {
+            let mut file = BufWriter::with_capacity(1 << 16, file);
+            self.text(snapshot, &mut file, &mut tick)?;
+            file.flush().doing(WRITING)
+        })
+    }
+
+    fn sparkey(&self, snapshot: &Snapshot, log: &mut fs::File, tick: &mut dyn FnMut()) -> Result<()> {
+        let options = LogOptions { compression: self.compression, block_size: self.block_size };
+        let mut log = LogWriter::create(log, &options)?;
+        each(snapshot, tick, |key, value| log.put(key, value))?;
+        log.finish().map(drop)
+    }
+
+    fn text(&self, snapshot: &Snapshot, to: &mut impl Write, tick: &mut dyn FnMut()) -> Result<()> {
+        match self.format {
+            Form::Ndjson => ndjson(snapshot, to, tick),
+            Form::Json => json(snapshot, to, tick),
+            Form::Csv => csv(snapshot, to, tick),
+            Form::Tsv => tsv(snapshot, to, tick),
+            Form::Sparkey => unreachable!("the command line demands an output for it"),
+        }
+    }
+}
+
+const WRITING: &str = "write the export";
+
+/// Hands every pair to `put`, and ticks.
+fn each(snapshot: &Snapshot, tick: &mut dyn FnMut(), mut put: impl FnMut(&[u8], &[u8]) -> Result<()>) -> Result<()> {
+    for pair in snapshot.iter() {
+        let (key, value) = pair?;
+        put(&key, &value)?;
+        tick();
+    }
+    Ok(())
+}
+
+fn ndjson(snapshot: &Snapshot, to: &mut impl Write, tick: &mut dyn FnMut()) -> Result<()> {
+    each(snapshot, tick, |key, value| {
+        serde_json::to_writer(&mut *to, &output::Pair { key, value: Some(value) })
+            .map_err(io::Error::from)
+            .doing(WRITING)?;
+        to.write_all(b"\n").doing(WRITING)
+    })
+}
+
+fn json(snapshot: &Snapshot, to: &mut impl Write, tick: &mut dyn FnMut()) -> Result<()> {
+    let mut object = serde_json::Serializer::new(&mut *to);
+    let mut object = object.serialize_map(None).map_err(io::Error::from).doing(WRITING)?;
+    each(snapshot, tick, |key, value| {
+        object.serialize_entry(text(key)?, text(value)?).map_err(io::Error::from).doing(WRITING)
+    })?;
+    object.end().map_err(io::Error::from).doing(WRITING)?;
+    to.write_all(b"\n").doing(WRITING)
+}
+
+fn text(bytes: &[u8]) -> Result<&str> {
+    std::str::from_utf8(bytes).map_err(|_| unfit(bytes, "UTF-8, and a flat JSON object has no other way to say it"))
+}
+
+fn csv(snapshot: &Snapshot, to: &mut impl Write, tick: &mut dyn FnMut()) -> Result<()> {
+    let mut rows = csv::Writer::from_writer(to);
+    each(snapshot, tick, |key, value| rows.write_record([key, value]).map_err(io::Error::from).doing(WRITING))?;
+    rows.flush().doing(WRITING)
+}
+
+fn tsv(snapshot: &Snapshot, to: &mut impl Write, tick: &mut dyn FnMut()) -> Result<()> {
+    each(snapshot, tick, |key, value| {
+        for field in [key, value] {
+            if field.iter().any(|byte| b"\t\r\n".contains(byte)) {
+                return Err(unfit(field, "free of tabs and line ends, and TSV has no quotes"));
+            }
+        }
+        for piece in [key, b"\t", value, b"\n"] {
+            to.write_all(piece).doing(WRITING)?;
+        }
+        Ok(())
+    })
+}
+
+fn unfit(bytes: &[u8], what: &str) -> Error {
+    Error::new(Kind::Invalid, format!("`{}` is not {what}", shown(bytes))).remedy("export it as ndjson, csv or sparkey")
+}

@@ -1,0 +1,179 @@
+//! `hammerspace load SPACE FILE…`: translations and tables into a space, published as one version.
+
+use std::fmt;
+use std::fs;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use hammerspace::{Error, Kind, Result, Writer};
+use hammerspace_error::Doing;
+use hammerspace_load::{Format, Options};
+use serde::Serialize;
+
+use super::publishing::Publishing;
+use crate::exit::Outcome;
+use crate::output::Output;
+use crate::prefix::Prefix;
+use crate::progress::Progress;
+use crate::sparkey::Pair;
+
+/// Load translations and tables, and publish them as one version
+///
+/// What is loaded is merged into what is there, key by key, the last one wins; with --replace it takes its place. Readers
+/// see all of it at once, or nothing of it if a file cannot be read.
+#[derive(Args)]
+pub(crate) struct Load {
+    /// The directory of the space; made if it is missing
+    space: PathBuf,
+    /// What to load, in this order: .po, .mo, .json (flat or nested), .ndjson, .csv, .tsv, or a Sparkey pair by the name
+    /// of its .spl or .spi; - is standard input
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// What the files are in [default: as their names say]
+    #[arg(long, value_parser = formats())]
+    format: Option<Source>,
+    /// What goes before every key. In it {file} is the file's name without extension, {dir} that of its directory, and
+    /// {locale} the locale that either of them names
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    prefix: Prefix,
+    /// Start empty instead of from the current version
+    #[arg(long)]
+    replace: bool,
+    /// The first row of CSV and TSV names the columns
+    #[arg(long)]
+    header_row: bool,
+    #[command(flatten)]
+    publishing: Publishing,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    version: u64,
+    files: Vec<Loaded>,
+}
+
+/// What came from one file.
+#[derive(Serialize)]
+struct Loaded {
+    file: String,
+    format: &'static str,
+    prefix: String,
+    pairs: u64,
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Loaded { file, pairs, .. } in &self.files {
+            writeln!(f, "{file}: {pairs} pairs")?;
+        }
+        writeln!(f, "published version {}", self.version)
+    }
+}
+
+impl Load {
+    pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
+        let sources = self.files.iter().map(|file| self.source(file)).collect::<Result<Vec<_>>>()?;
+        let bytes = self.files.iter().map(|file| len(file)).sum::<Result<u64>>()?;
+        let space = self.publishing.options().create(&self.space)?;
+        let mut writer = if self.replace { space.replace()? } else { space.writer()? };
+        let progress = Progress::bytes("load", bytes);
+        let mut files = Vec::new();
+        for (file, source) in self.files.iter().zip(sources) {
+            files.push(self.load(file, source, &mut writer, &progress).map_err(|error| error.file(file))?);
+        }
+        drop(progress);
+        let publishing = Progress::unknown("publish");
+        let version = writer.publish()?;
+        drop(publishing);
+        out.answer(&Answer { version, files })?;
+        Ok(Outcome::Found)
+    }
+
+    fn source(&self, file: &Path) -> Result<Source> {
+        self.format.or_else(|| Source::of(file)).ok_or_else(|| {
+            Error::new(Kind::Invalid, "the name does not say what the file is in").file(file).remedy("give --format")
+        })
+    }
+
+    fn load(&self, file: &Path, source: Source, writer: &mut Writer, progress: &Progress) -> Result<Loaded> {
+        let prefix = self.prefix.of(file)?;
+        let (mut key, mut pairs) = (prefix.clone(), 0);
+        let mut put = |bare: &[u8], value: &[u8]| {
+            key.truncate(prefix.len());
+            key.extend_from_slice(bare);
+            pairs += 1;
+            writer.put(&key, value)
+        };
+        match source {
+            Source::Text(format) => self.read(file, format, progress, &mut put)?,
+            Source::Sparkey => read_sparkey(file, progress, &mut put)?,
+        }
+        let prefix = String::from_utf8_lossy(&prefix).into_owned();
+        Ok(Loaded { file: file.to_string_lossy().into_owned(), format: source.name(), prefix, pairs })
+    }
+
+    fn read(&self, file: &Path, format: Format, progress: &Progress, put: &mut Put) -> Result<()> {
+        let options = Options { header_row: self.header_row, ..Options::default() };
+        let input: Box<dyn Read> =
+            if is_stdin(file) { Box::new(io::stdin().lock()) } else { Box::new(fs::File::open(file).doing("open")?) };
+        hammerspace_load::read(format, BufReader::with_capacity(1 << 16, progress.reading(input)), options, put)
+    }
+}
+
+/// Where the pairs of a file go.
+type Put<'a> = dyn FnMut(&[u8], &[u8]) -> Result<()> + 'a;
+
+fn read_sparkey(file: &Path, progress: &Progress, put: &mut Put) -> Result<()> {
+    let table = Pair::of_either(file)?.open_or_index()?;
+    for entry in &table {
+        let entry = entry?;
+        put(&entry.key, &entry.value)?;
+        progress.add(entry.encoded_len());
+    }
+    Ok(())
+}
+
+fn is_stdin(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+/// Bytes of the file; nobody knows how many will come from standard input.
+fn len(file: &Path) -> Result<u64> {
+    if is_stdin(file) {
+        return Ok(0);
+    }
+    Ok(fs::metadata(file).doing("look at the file").map_err(|error| error.file(file))?.len())
+}
+
+/// What a file is in.
+#[derive(Clone, Copy)]
+enum Source {
+    Text(Format),
+    Sparkey,
+}
+
+impl Source {
+    const SPARKEY: &str = "sparkey";
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text(format) => format.name(),
+            Self::Sparkey => Self::SPARKEY,
+        }
+    }
+
+    fn of(file: &Path) -> Option<Self> {
+        Format::of(file).map(Self::Text).or_else(|| Pair::of_either(file).ok().map(|_| Self::Sparkey))
+    }
+
+    fn named(name: &str) -> Self {
+        Format::ALL.into_iter().find(|format| format.name() == name).map_or(Self::Sparkey, Self::Text)
+    }
+}
+
+fn formats() -> impl TypedValueParser<Value = Source> {
+    let names = Format::ALL.map(Format::name).into_iter().chain([Source::SPARKEY]);
+    PossibleValuesParser::new(names).map(|name| Source::named(&name))
+}

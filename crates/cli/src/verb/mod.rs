@@ -1,0 +1,69 @@
+//! The verbs: one file each, with what it takes, what it does and what it says.
+
+mod completions;
+mod delete;
+mod export;
+mod get;
+mod info;
+mod load;
+mod man;
+mod publishing;
+mod rollback;
+mod scan;
+mod set;
+mod verify;
+mod versions;
+
+use clap::Subcommand;
+use hammerspace_error::Result;
+
+use crate::exit::{Dialect, Outcome};
+use crate::output::Output;
+use crate::sparkey;
+
+#[derive(Subcommand)]
+pub(crate) enum Verb {
+    Load(load::Load),
+    Get(get::Get),
+    Set(set::Set),
+    Delete(delete::Delete),
+    Scan(scan::Scan),
+    Info(info::Info),
+    Verify(verify::Verify),
+    Versions(versions::Versions),
+    Rollback(rollback::Rollback),
+    Export(export::Export),
+    /// Work on Sparkey files: all that Spotify's tool does, and what its users lack
+    #[command(after_help = sparkey::EXIT_CODES)]
+    Sparkey {
+        #[command(subcommand)]
+        verb: sparkey::Verb,
+    },
+    Completions(completions::Completions),
+    Man(man::Man),
+}
+
+impl Verb {
+    /// Whose exit codes it ends with.
+    pub(crate) fn dialect(&self) -> Dialect {
+        if matches!(self, Self::Sparkey { .. }) { Dialect::Sparkey } else { Dialect::Hammerspace }
+    }
+
+    pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
+        match self {
+            Self::Load(verb) => verb.run(out),
+            Self::Get(verb) => verb.run(out),
+            Self::Set(verb) => verb.run(out),
+            Self::Delete(verb) => verb.run(out),
+            Self::Scan(verb) => verb.run(out),
+            Self::Info(verb) => verb.run(out),
+            Self::Verify(verb) => verb.run(out),
+            Self::Versions(verb) => verb.run(out),
+            Self::Rollback(verb) => verb.run(out),
+            Self::Export(verb) => verb.run(out),
+            Self::Sparkey { verb } => verb.run(out),
+            Self::Completions(verb) => verb.run(out),
+            Self::Man(verb) => verb.run(out),
+        }
+    }
+}

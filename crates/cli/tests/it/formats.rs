@@ -1,0 +1,122 @@
+//! What goes in through `load` comes out through `export`.
+
+use std::collections::BTreeMap;
+
+use fastrand::Rng;
+
+use crate::ran::Place;
+
+#[test]
+fn every_format_loads() {
+    let place = Place::new();
+    place.write(
+        "po/de.po",
+        "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=UTF-8\\n\"\n\nmsgid \"yes\"\nmsgstr \"ja\"\n",
+    );
+    place.write("a.json", r#"{"yes": "oui", "more": {"no": "non"}}"#);
+    place.write("b.jsonl", "{\"key\": \"yes\", \"value\": \"si\"}\n");
+    place.write("c.csv", "key,value\n\"y,es\",\"s\"\"i\"\n");
+    place.write("d.tsv", "yes\tsim\n");
+    place.sparkey("createlog e.spl").ends(0);
+    place.feed(&place.sparkey, &["appendlog", "e.spl"], b"yes\told\nyes\ttak\n").ends(0);
+    place.run("load s po/de.po --prefix {locale}:").ends(0);
+    place.run("load s a.json b.jsonl d.tsv e.spl --prefix {file}:").ends(0);
+    let loaded = place.run("load s c.csv --header-row --json").ends(0).object();
+    assert_eq!(loaded["files"][0]["pairs"], 1);
+
+    let scanned = place.run("export s --format json").ends(0).object();
+    let expected = serde_json::json!({
+        "de:yes": "ja", "a:yes": "oui", "a:more.no": "non", "b:yes": "si", "d:yes": "sim", "e:yes": "tak", "y,es": "s\"i",
+    });
+    assert_eq!(scanned, expected);
+}
+
+#[test]
+fn replace_starts_empty_and_merge_does_not() {
+    let place = Place::new();
+    place.write("a.tsv", "a\t1\nb\t2\n");
+    place.write("b.tsv", "b\t3\n");
+    place.run("load s a.tsv").ends(0);
+    place.run("load s b.tsv").ends(0);
+    assert_eq!(place.run("scan s").text(), "a\t1\nb\t3\n");
+    place.run("load s b.tsv --replace").ends(0);
+    assert_eq!(place.run("scan s").text(), "b\t3\n");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_leaves_the_space_as_it_was() {
+    let place = Place::new();
+    place.write("a.tsv", "a\t1\n");
+    place.write("broken.json", "{\"b\": ");
+    place.run("load s a.tsv").ends(0);
+    let ran = place.run("load s a.tsv broken.json --replace --prefix x").ends(3);
+    assert!(ran.stderr.contains("broken.json: line 1"), "{}", ran.stderr);
+    assert_eq!(place.run("scan s").text(), "a\t1\n");
+    let left: Vec<_> =
+        std::fs::read_dir(place.path().join("s")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 3, "current, the lock and one version: {left:?}");
+}
+
+type Pairs = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// Keys and values of bytes from `alphabet`.
+fn pairs(rng: &mut Rng, alphabet: &[u8]) -> Pairs {
+    let word = |rng: &mut Rng| (0..rng.usize(0..12)).map(|_| alphabet[rng.usize(..alphabet.len())]).collect();
+    (0..200).map(|_| (word(rng), word(rng))).collect()
+}
+
+/// Loads the pairs as a Sparkey log, exports the space in this form, loads that, and gives what is then there.
+fn round_trip(pairs: &Pairs, form: &str, extra: &str) -> Pairs {
+    let place = Place::new();
+    let lines: String = pairs.iter().map(|(key, value)| line(key, value)).collect();
+    place.write("in.ndjson", lines);
+    place.run("load s in.ndjson --no-sync").ends(0);
+    let file = if form == "sparkey" { "out.spi".into() } else { format!("out.{form}") };
+    place.run(&format!("export s --format {form} --output {file} {extra}")).ends(0);
+    place.run(&format!("load t {file} --no-sync")).ends(0);
+    let out = place.run("export t --json").ends(0);
+    out.objects().iter().map(|object| (bytes(object, "key"), bytes(object, "value"))).collect()
+}
+
+fn line(key: &[u8], value: &[u8]) -> String {
+    let base64 = |bytes| data_encoding::BASE64.encode(bytes);
+    format!("{{\"key_base64\":\"{}\",\"value_base64\":\"{}\"}}\n", base64(key), base64(value))
+}
+
+fn bytes(object: &serde_json::Value, name: &str) -> Vec<u8> {
+    match object.get(name) {
+        Some(text) => text.as_str().unwrap().into(),
+        None => data_encoding::BASE64.decode(object[format!("{name}_base64")].as_str().unwrap().as_bytes()).unwrap(),
+    }
+}
+
+#[test]
+fn whatever_a_form_can_say_comes_back() {
+    let seed = fastrand::u64(..);
+    let mut rng = Rng::with_seed(seed);
+    let any: Vec<u8> = (0..=255).collect();
+    for (form, extra, alphabet) in [
+        ("ndjson", "", &any[..]),
+        ("csv", "", b"ab,\"\r\n \xff"),
+        ("tsv", "", b"ab,\" \xff"),
+        ("json", "", b"ab\"\\\n\x01 "),
+        ("sparkey", "", &any),
+        ("sparkey", "--compression snappy --block-size 16", &any),
+        ("sparkey", "--compression zstd", &any),
+    ] {
+        let pairs = pairs(&mut rng, alphabet);
+        assert_eq!(round_trip(&pairs, form, extra), pairs, "{form} {extra}, seed {seed}");
+    }
+}
+
+#[test]
+fn what_a_form_cannot_say_is_refused_and_no_file_appears() {
+    let place = Place::new();
+    place.write("in.ndjson", line(b"tab\t", b"v") + &line(b"bytes", b"\xff"));
+    place.run("load s in.ndjson").ends(0);
+    for (form, says) in [("tsv", "`tab\\t` is not free of tabs"), ("json", "`\\xff` is not UTF-8")] {
+        let ran = place.run(&format!("export s --format {form} --output out")).ends(2);
+        assert!(ran.stderr.contains(says), "{}", ran.stderr);
+        assert!(!place.path().join("out").exists());
+    }
+}

@@ -1,0 +1,107 @@
+//! The manual's sessions, run as they stand.
+//!
+//! A block marked `console` in `docs/guide/command.md` is a session: each line after `$` goes to a shell, and what follows
+//! must be what it prints, standard output and standard error together. `[..]` stands for anything within a line, and a
+//! last line `? N` for exit code N; without one the code is 0. All sessions of a page share one directory.
+
+use std::fmt::Write;
+use std::process::Command;
+
+use crate::ran::Place;
+
+#[test]
+fn the_manual_says_what_happens() {
+    let page = include_str!("../../../../docs/guide/command.md");
+    let place = Place::new();
+    let steps = steps(page);
+    assert!(steps.len() > 30, "the manual has {} commands", steps.len());
+    for step in &steps {
+        step.check(&place).unwrap_or_else(|difference| panic!("{difference}"));
+    }
+}
+
+/// A command, and what it must print.
+struct Step {
+    line: usize,
+    command: String,
+    expected: String,
+}
+
+impl Step {
+    fn check(&self, place: &Place) -> Result<(), String> {
+        let path = format!("{}:{}", place.path().join("bin").display(), std::env::var("PATH").unwrap());
+        let output = Command::new("sh")
+            .args(["-c", &format!("exec 2>&1\n{}", self.command)])
+            .env("PATH", path)
+            .current_dir(place.path())
+            .output()
+            .unwrap();
+        let mut printed = String::from_utf8(output.stdout).unwrap();
+        if !printed.is_empty() && !printed.ends_with('\n') {
+            printed.push('\n');
+        }
+        if !output.status.success() {
+            writeln!(printed, "? {}", output.status.code().unwrap()).unwrap();
+        }
+        if matches(&self.expected, &printed) {
+            return Ok(());
+        }
+        Err(format!("line {}: $ {}\nexpected:\n{}printed:\n{printed}", self.line, self.command, self.expected))
+    }
+}
+
+/// The commands of every `console` block.
+fn steps(page: &str) -> Vec<Step> {
+    let (mut steps, mut inside) = (Vec::<Step>::new(), false);
+    for (number, line) in page.lines().enumerate() {
+        if line.starts_with("```") {
+            inside = line == "```console";
+        } else if let (true, Some(command)) = (inside, line.strip_prefix("$ ")) {
+            steps.push(Step { line: number + 1, command: command.into(), expected: String::new() });
+        } else if inside {
+            let step = steps.last_mut().expect("a session starts with a command");
+            step.expected += line;
+            step.expected.push('\n');
+        }
+    }
+    steps
+}
+
+fn matches(expected: &str, printed: &str) -> bool {
+    expected.lines().count() == printed.lines().count()
+        && expected.lines().zip(printed.lines()).all(|(expected, printed)| line_matches(expected, printed))
+}
+
+fn line_matches(expected: &str, printed: &str) -> bool {
+    let Some((start, rest)) = expected.split_once("[..]") else { return expected == printed };
+    let Some(mut printed) = printed.strip_prefix(start) else { return false };
+    let mut pieces: Vec<&str> = rest.split("[..]").collect();
+    let end = pieces.pop().unwrap_or_default();
+    for piece in pieces {
+        let Some(at) = printed.find(piece) else { return false };
+        printed = &printed[at + piece.len()..];
+    }
+    printed.ends_with(end)
+}
+
+/// A runner that cannot see these differences sees none.
+#[test]
+fn canary_what_is_not_as_written_is_noticed() {
+    let place = Place::new();
+    for (session, fits) in [
+        ("$ echo a b\na b\n", true),
+        ("$ echo a b\na [..]\n", true),
+        ("$ echo a b\n[..] b\n", true),
+        ("$ echo a\nb\n", false),
+        ("$ echo a\n", false),
+        ("$ true\na\n", false),
+        ("$ false\n", false),
+        ("$ false\n? 1\n", true),
+        ("$ echo a b\nb[..]\n", false),
+        ("$ echo a b\n[..]c[..]\n", false),
+    ] {
+        let steps = steps(&format!("```console\n{session}```\n$ not a session\n"));
+        assert_eq!(steps.len(), 1);
+        assert_eq!(steps[0].check(&place).is_ok(), fits, "{session}");
+    }
+}

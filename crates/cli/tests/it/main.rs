@@ -1,0 +1,9 @@
+//! The command as its users meet it: the real binary, its output and its exit codes.
+
+mod damage;
+mod formats;
+mod guide;
+mod json;
+mod ran;
+mod spotify;
+mod verbs;

@@ -1,0 +1,104 @@
+//! What the manual's sessions leave out.
+
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+use crate::ran::Place;
+
+#[test]
+fn keys_and_values_are_bytes() {
+    let place = Place::new();
+    place.feed(&place.hammerspace, &["set", "s", "--hex", "00ff"], b"\x00\n\xfe").ends(0);
+    assert_eq!(place.run("get s 00ff --hex").ends(0).stdout, b"\x00\n\xfe");
+    assert_eq!(place.run("scan s").ends(0).stdout, b"\x00\xff\t\x00\n\xfe\n");
+    place.run("get s 00ff").ends(1);
+    place.words(&["set", "s", "", ""]).ends(0);
+    assert_eq!(place.words(&["get", "s", ""]).ends(0).stdout, b"");
+    place.words(&["set", "s", "-x", "-1"]).ends(0);
+    assert_eq!(place.run("get s -x").ends(0).text(), "-1");
+    place.words(&["set", "s", "--", "--json", "2"]).ends(0);
+    assert_eq!(place.run("get s -- --json").ends(0).text(), "2");
+}
+
+#[test]
+fn a_scan_filters_and_stops() {
+    let place = Place::new();
+    place.write("a.tsv", "a1\tx\nb1\tx\na2\ty\na3\tz\n");
+    place.run("load s a.tsv").ends(0);
+    assert_eq!(place.run("scan s --prefix a --limit 2").ends(0).text(), "a1\tx\na2\ty\n");
+    assert_eq!(place.run("scan s --prefix 6233 --hex").ends(1).text(), "");
+    assert_eq!(place.run("scan s --prefix 6231 --hex --keys-only").ends(0).text(), "b1\n");
+    place.run("scan s --limit 0").ends(1);
+}
+
+#[test]
+fn an_empty_space_is_empty_and_not_an_error() {
+    let place = Place::new();
+    std::fs::create_dir(place.path().join("s")).unwrap();
+    place.run("get s a").ends(1);
+    place.run("scan s").ends(1);
+    place.run("versions s").ends(1);
+    place.run("delete s a").ends(1);
+    place.run("rollback s").ends(1);
+    assert_eq!(place.run("export s --format json").ends(0).text(), "{}\n");
+    assert_eq!(place.run("verify s").ends(0).text(), "sound: 0 entries\n");
+    assert!(place.run("info s --json").ends(0).object()["current"].is_null());
+    assert_eq!(place.run("info s").ends(0).text(), "space     s\nversions  0 on disk\nentries   0\n");
+}
+
+#[test]
+fn info_counts_the_processes_that_share() {
+    let place = Place::new();
+    place.feed(&place.hammerspace, &["set", "s", "a"], &vec![b'x'; 1 << 20]).ends(0);
+    // Two that have the space open: they wait for somebody to read what they print, which is more than a pipe holds.
+    let mut readers = [(); 2].map(|()| {
+        let mut get = Command::new(&place.hammerspace);
+        let get = get.args(["get", "s", "a"]).current_dir(place.path()).stdout(Stdio::piped());
+        let mut reader = get.spawn().unwrap();
+        reader.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        reader
+    });
+    let info = place.run("info s --json").ends(0).object();
+    let current = &info["current"];
+    assert_eq!(current["processes"], 2);
+    let bytes = current["log_bytes"].as_u64().unwrap() + current["index_bytes"].as_u64().unwrap();
+    assert_eq!(current["saved_bytes"], bytes);
+    for reader in &mut readers {
+        reader.kill().unwrap();
+        reader.wait().unwrap();
+    }
+    assert_eq!(place.run("info s --json").object()["current"]["processes"], 0);
+}
+
+#[test]
+fn completions_and_man_pages_know_every_verb() {
+    let place = Place::new();
+    let verbs = ["load", "get", "set", "delete", "scan", "info", "verify", "versions", "rollback", "export", "sparkey"];
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = place.run(&format!("completions {shell}")).ends(0);
+        for verb in verbs {
+            assert!(script.text().contains(verb), "{shell}: {verb}");
+        }
+    }
+    let pages = place.run("man pages").ends(0);
+    for page in verbs.iter().map(|verb| format!("hammerspace-{verb}.1")).chain(["hammerspace-sparkey-rewrite.1".into()])
+    {
+        assert!(pages.text().lines().any(|line| line == page), "{page}");
+        assert!(place.read(&format!("pages/{page}")).starts_with(b".ie"), "{page}");
+    }
+}
+
+#[test]
+fn compression_and_kept_versions_are_as_asked() {
+    let place = Place::new();
+    place.write("a.tsv", "a\t1\n");
+    for compression in ["snappy", "zstd", "none"] {
+        place.run(&format!("load s a.tsv --keep 2 --compression {compression}")).ends(0);
+        let info = place.run("info s --json").object();
+        assert_eq!(info["current"]["compression"], compression);
+        assert_eq!(place.run("get s a").text(), "1");
+    }
+    assert_eq!(place.run("versions s").ends(0).text().lines().count(), 2);
+    place.run("set s b 2").ends(0);
+    assert_eq!(place.run("versions s").ends(0).text().lines().count(), 1);
+}
