@@ -65,8 +65,8 @@ pub(crate) fn print_po(pairs: &Pairs) -> Vec<u8> {
 
 /// Whether a `.po` can hold the pair: a translation that is not empty, and no separator that is not one.
 pub(crate) fn printable((key, value): &(Vec<u8>, Vec<u8>)) -> bool {
-    let separators = |text: &[u8]| text.iter().filter(|byte| **byte == END_OF_CONTEXT).count();
-    separators(key) <= 1 && separators(value) == 0 && value.first().is_some_and(|byte| *byte != 0)
+    let parts = |text: &[u8]| text.split(|byte| *byte == END_OF_CONTEXT).count();
+    parts(key) <= 2 && parts(value) == 1 && value.first().is_some_and(|byte| *byte != 0)
 }
 
 const END_OF_CONTEXT: u8 = 4;

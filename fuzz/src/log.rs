@@ -84,10 +84,8 @@ fn check_rewritten(log: &Log<&[u8]>, expected: &Entries) {
     let options = LogOptions { compression: log.header().compression, block_size };
     let mut writer = LogWriter::create_with_identifier(Cursor::new(Vec::new()), &options, 1).expect("a log");
     for entry in &expected.entries {
-        match entry.is_put {
-            true => writer.put(&entry.key, &entry.value).expect("a put"),
-            false => writer.delete(&entry.key).expect("a delete"),
-        }
+        let reference::Entry { is_put, key, value } = entry;
+        if *is_put { writer.put(key, value) } else { writer.delete(key) }.expect("an entry written");
     }
     let bytes = writer.finish().expect("the end of a log").0.into_inner();
     let written = Log::open(&bytes[..]).expect("a log that we wrote");

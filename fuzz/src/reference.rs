@@ -25,31 +25,27 @@ pub(crate) struct Entries {
 /// The entries of `log` before offset `end`; `None` if there is too much to look at.
 pub(crate) fn entries(log: &[u8], end: u64) -> Option<Entries> {
     let data = &log[84..end as usize];
-    let (stream, mut complete) = match number(log, 64, 4) {
+    let (stream, whole) = match number(log, 64, 4) {
         0 => (data.to_vec(), true),
         compression => decoded(data, compression, number(log, 68, 4))?,
     };
     let (mut entries, mut rest) = (Vec::new(), &stream[..]);
     while !rest.is_empty() {
-        match entry(&mut rest) {
-            Some(entry) => entries.push(entry),
-            None => {
-                complete = false;
-                break;
-            }
-        }
+        let Some(entry) = entry(&mut rest) else { return Some(Entries { entries, complete: false }) };
+        entries.push(entry);
     }
-    Some(Entries { entries, complete })
+    Some(Entries { entries, complete: whole })
 }
 
 /// The place in `entries` of every live key's put.
 pub(crate) fn live(entries: &[Entry]) -> BTreeMap<&[u8], usize> {
     let mut live = BTreeMap::new();
     for (at, entry) in entries.iter().enumerate() {
-        match entry.is_put {
-            true => live.insert(&entry.key[..], at),
-            false => live.remove(&entry.key[..]),
-        };
+        if entry.is_put {
+            live.insert(&entry.key[..], at);
+        } else {
+            live.remove(&entry.key[..]);
+        }
     }
     live
 }

@@ -2,6 +2,10 @@ use crate::{index, log, mo, po};
 use std::fs;
 use std::path::Path;
 
+fn corpus(name: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name)).unwrap()
+}
+
 fn check_all(target: &str, check: fn(&[u8])) {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
     let mut files = 0;
@@ -20,4 +24,51 @@ fn the_corpus_passes() {
     check_all("mo", mo::check);
     check_all("log", log::check);
     check_all("index", index::check);
+}
+
+/// A check that lets a faulty reader pass checks nothing. Each of these has one fault, and one file to show it.
+mod canaries {
+    use super::corpus;
+    use crate::{catalogue, index, log, mo, po, reference};
+    use hammerspace_error::Result;
+    use hammerspace_load::{Options, Sink};
+
+    /// The reader, but for the last byte of long values.
+    fn forgetful(read: fn(&[u8], Options, &mut Sink) -> Result<()>) -> Box<catalogue::Reader> {
+        Box::new(move |bytes, options, sink| {
+            read(bytes, options, &mut |key, value| sink(key, &value[..value.len() - usize::from(value.len() > 6)]))
+        })
+    }
+
+    #[test]
+    #[should_panic(expected = "printed and read again")]
+    fn a_po_reader_that_forgets_a_byte() {
+        po::check_reader(&forgetful(hammerspace_load::po::read), &corpus("po/plural"));
+    }
+
+    #[test]
+    #[should_panic(expected = "written and read again")]
+    fn a_mo_reader_that_forgets_a_byte() {
+        mo::check_reader(&forgetful(hammerspace_load::mo::read), &corpus("mo/plural"));
+    }
+
+    #[test]
+    #[should_panic(expected = "an entry that is not there")]
+    fn a_log_reader_that_makes_an_entry_up() {
+        let bytes = corpus("log/plain");
+        let log = hammerspace_sparkey::Log::open(&bytes[..]).unwrap();
+        let mut expected = reference::entries(&bytes, log.header().data_end).unwrap();
+        expected.entries.remove(0);
+        log::check_entries(&log, &expected);
+    }
+
+    #[test]
+    #[should_panic(expected = "get apple")]
+    fn a_table_that_finds_an_old_value() {
+        let bytes = corpus("index/plain_hash4");
+        let end = hammerspace_sparkey::Log::open(&bytes[..]).unwrap().header().data_end;
+        let mut expected = reference::entries(&bytes, end).unwrap();
+        expected.entries.iter_mut().rfind(|entry| entry.key == b"apple").unwrap().value = b"newer".to_vec();
+        index::check_sound(&index::opened(&bytes, &bytes[end as usize..]).unwrap(), &expected);
+    }
 }

@@ -13,6 +13,9 @@ pub(crate) const SNAPPY: [&str; 1] = ["libsnappy-dev"];
 /// `msgfmt` writes the .mo files that our reader is compared with.
 pub(crate) const GETTEXT: [&str; 1] = ["gettext"];
 
+/// libFuzzer is C++, and is compiled with the fuzz targets.
+pub(crate) const LIBFUZZER: [&str; 1] = ["g++"];
+
 /// Sees to it that the packages are installed.
 pub(crate) fn install(packages: &[&str]) -> Result {
     let Some(installed) = installed(packages) else {

@@ -3,6 +3,7 @@
 
 mod bench;
 mod debian;
+mod fuzz;
 mod java;
 mod program;
 mod steps;
@@ -26,6 +27,8 @@ enum Menu {
     Tidy,
     /// Measure beside the peers.
     Bench(bench::Options),
+    /// Feed the readers bytes that nobody thought of.
+    Fuzz(fuzz::Options),
 }
 
 fn main() -> ExitCode {
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
         Menu::Test => test::everything(),
         Menu::Tidy => said(tidy::check()),
         Menu::Bench(options) => said(bench::run(&options)),
+        Menu::Fuzz(options) => said(fuzz::run_all(&options)),
     };
     if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

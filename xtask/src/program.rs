@@ -7,7 +7,7 @@ use crate::Result;
 
 /// The root of the repository.
 pub(crate) fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("it lies in the root")
 }
 
 /// Where cargo builds, and where other build tools put their results too.
@@ -34,6 +34,18 @@ pub(crate) fn run(command: &mut Command) -> Result {
     }
 }
 
+/// Runs it with its output hidden, unless it fails.
+pub(crate) fn run_quietly(command: &mut Command) -> Result {
+    let line = shown(command);
+    eprintln!("$ {line}");
+    let output = command.output().map_err(|cause| format!("`{line}` could not be started: {cause}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = [output.stdout, output.stderr].concat();
+    Err(format!("{}\n`{line}` ended with {}; what it printed is above", String::from_utf8_lossy(&said), output.status))
+}
+
 /// Whether it runs and succeeds, with its output hidden.
 pub(crate) fn succeeds(line: &str) -> bool {
     program(line).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
@@ -58,6 +70,7 @@ mod tests {
 
     #[test]
     fn canary_a_program_that_fails_or_is_missing_is_an_error() {
+        assert!(run_quietly(&mut program("ls no-such-file-anywhere")).unwrap_err().contains("no-such-file-anywhere"));
         assert!(run(&mut program("false")).unwrap_err().contains("`false` ended with"));
         assert!(run(&mut program("no-such-program-anywhere")).unwrap_err().contains("could not be started"));
         assert!(succeeds("true") && !succeeds("false"));

@@ -1,11 +1,11 @@
 //! `cargo xtask test`: installs what the suites need and runs them all, none skipped for lack of something.
 //!
 //! The order is by price: what takes a second fails in the first minute. Clippy and rustdoc share one set of checked
-//! crates and all tests share one build, so that a fresh clone compiles everything twice and no oftener.
+//! crates and all tests share one build; only fuzzing, whose code is instrumented, needs another.
 
 use crate::program::{program, run, succeeds};
 use crate::steps::{self, Step};
-use crate::{Result, debian, java, tidy};
+use crate::{Result, debian, fuzz, java, tidy};
 
 const STEPS: &[Step] = &[
     ("Debian packages", packages),
@@ -18,6 +18,7 @@ const STEPS: &[Step] = &[
         run(&mut program("cargo test --quiet --workspace"))
     }),
     ("documentation", documentation),
+    ("fuzzing, for a little while", fuzz::smoke),
 ];
 
 /// Everything, in order; the first failure ends it.
@@ -26,7 +27,7 @@ pub(crate) fn everything() -> bool {
 }
 
 fn packages() -> Result {
-    debian::install(&[&debian::JAVA[..], &debian::SNAPPY, &debian::GETTEXT].concat())
+    debian::install(&[&debian::JAVA[..], &debian::SNAPPY, &debian::GETTEXT, &debian::LIBFUZZER].concat())
 }
 
 fn components() -> Result {

@@ -56,7 +56,7 @@ pub fn write(value: u64, out: &mut [u8; LEN_MAX]) -> usize {
     unreachable!("64 bits fit {LEN_MAX} groups of 7")
 }
 
-/// The bytes that [`write`] would take for `value`.
+/// The bytes that [`write()`] would take for `value`.
 #[inline]
 pub const fn len(value: u64) -> usize {
     (64 - (value | 1).leading_zeros() as usize).div_ceil(7)

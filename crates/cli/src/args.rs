@@ -93,16 +93,12 @@ pub(crate) struct Refusal {
 impl Refusal {
     /// Says what is wrong, or gives the help asked for.
     pub(crate) fn tell(self) -> ExitCode {
-        match self.error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => self.print(ExitCode::SUCCESS),
+        use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand as CalledWithNothing, DisplayVersion};
+        match (self.error.kind(), self.dialect) {
+            (DisplayHelp | DisplayVersion, _) => self.print(ExitCode::SUCCESS),
             // Spotify's tool, called with nothing, shows its usage and is content.
-            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if self.dialect == Dialect::Sparkey && !self.json => {
-                self.print(ExitCode::SUCCESS)
-            }
-            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if !self.json => {
-                let code = self.dialect.code_of(Kind::Invalid);
-                self.print(code)
-            }
+            (CalledWithNothing, Dialect::Sparkey) if !self.json => self.print(ExitCode::SUCCESS),
+            (CalledWithNothing, dialect) if !self.json => self.print(dialect.code_of(Kind::Invalid)),
             _ => self.complain(),
         }
     }

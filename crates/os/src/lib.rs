@@ -3,7 +3,7 @@
 //! - [`Dir`] and [`File`]: every change to the file system that Hammerspace makes goes through these two, and therefore
 //!   through [`trace`], where a test records it, cuts the power in front of it, or makes it fail.
 //! - [`Map`]: a file as a slice. [`Word`]: one 64-bit number in a file, shared between processes.
-//! - [`clock`], [`process`], [`prefetch`]: small things that need a system call or an instruction.
+//! - [`clock`], [`process`], [`prefetch()`]: small things that need a system call or an instruction.
 //!
 //! What always holds:
 //! 1. Descriptors are close-on-exec.

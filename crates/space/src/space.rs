@@ -37,6 +37,8 @@ pub(crate) struct Home {
 struct Watch {
     /// The generation in the lock file, once there is one.
     generation: OnceLock<Word>,
+    /// The generation we have seen: that of the state we hold, or below.
+    seen: AtomicU64,
     /// When to look at the directory itself again, on the coarse clock, in nanoseconds.
     next_look: AtomicU64,
     every: Duration,
@@ -56,6 +58,7 @@ impl Space {
     pub(crate) fn new(dir: Dir, options: Options) -> Result<Self> {
         let watch = Watch::new(&dir, options.poll)?;
         let state = State::open(&dir, &watch)?;
+        watch.seen.store(state.generation, Ordering::Relaxed);
         Ok(Self { home: Arc::new(Home { dir, options }), state: ArcSwap::from_pointee(state), watch })
     }
 
@@ -103,7 +106,7 @@ impl Space {
     /// may not write, are seen within the [poll interval](Options::poll).
     #[inline]
     pub fn refresh(&self) -> Result<bool> {
-        if self.watch.is_quiet(self.state.load().generation) { Ok(false) } else { self.look() }
+        if self.watch.is_quiet() { Ok(false) } else { self.look() }
     }
 
     #[cold]
@@ -116,6 +119,7 @@ impl Space {
         let found = Arc::new(State::open(&self.home.dir, &self.watch)?.sharing(&held));
         // Another thread may have looked later and swapped earlier: the newer look stays.
         self.state.rcu(|now| if now.generation > found.generation { Arc::clone(now) } else { Arc::clone(&found) });
+        self.watch.seen.fetch_max(found.generation, Ordering::Relaxed);
         Ok(found.uid() != held.uid())
     }
 
@@ -181,14 +185,15 @@ impl State {
 
 impl Watch {
     fn new(dir: &Dir, every: Duration) -> Result<Self> {
-        let watch = Self { generation: OnceLock::new(), next_look: AtomicU64::new(0), every };
+        let watch = Self { generation: OnceLock::new(), seen: AtomicU64::new(0), next_look: AtomicU64::new(0), every };
         watch.looked(dir)?;
         Ok(watch)
     }
 
     #[inline]
-    fn is_quiet(&self, generation: u64) -> bool {
-        self.generation() == generation && nanos(clock::coarse()) < self.next_look.load(Ordering::Relaxed)
+    fn is_quiet(&self) -> bool {
+        self.generation() == self.seen.load(Ordering::Relaxed)
+            && nanos(clock::coarse()) < self.next_look.load(Ordering::Relaxed)
     }
 
     /// The generation as it is now; 0 as long as there is none to watch.
@@ -210,8 +215,10 @@ impl Watch {
     }
 }
 
+/// To the year 2554 of the coarse clock, which starts with the machine.
+#[inline]
 fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+    time.as_secs().saturating_mul(1_000_000_000).saturating_add(u64::from(time.subsec_nanos()))
 }
 
 impl fmt::Debug for Space {

@@ -75,11 +75,7 @@ impl Writer {
         let draft = Draft::create(home)?;
         let log = draft.create_log()?;
         let data_end = base.table.log().header().data_end;
-        log.file.clone_from(&base.log, &base.table.log().bytes()[..data_end as usize])?;
-        // Shared blocks come with what a crashed appender may have left behind the end.
-        if log.file.len()? > data_end {
-            log.file.truncate(data_end)?;
-        }
+        log.file.copy_from(&base.log, &base.table.log().bytes()[..data_end as usize])?;
         let log = LogWriter::append(log).map_err(|error| draft.explain(error))?;
         Ok(Self { log, draft, base: Some(base) })
     }

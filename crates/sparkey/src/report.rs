@@ -20,10 +20,11 @@ impl Report {
         self.count == 0
     }
 
-    pub(crate) fn add(&mut self, finding: Error) {
+    /// Counts a finding; it is put into words only if there is room for it.
+    pub(crate) fn add(&mut self, finding: impl FnOnce() -> Error) {
         self.count += 1;
         if self.findings.len() < Self::FINDINGS_MAX {
-            self.findings.push(finding);
+            self.findings.push(finding());
         }
     }
 }

@@ -12,7 +12,7 @@ const UNSAFE_ROOMS: [(&str, &str); 2] = [
 /// Files that cargo finds by itself.
 const ROOTS: [&str; 3] = ["lib.rs", "main.rs", "build.rs"];
 /// Directories whose own `.rs` files are roots.
-const ROOT_DIRECTORIES: [&str; 5] = ["bin", "tests", "examples", "benches", "fuzz_targets"];
+const ROOT_DIRECTORIES: [&str; 4] = ["bin", "tests", "examples", "targets"];
 
 pub(super) fn check(tree: &Tree) -> Vec<String> {
     let mut findings = Vec::new();

@@ -14,7 +14,7 @@ use crate::output::{self, Output};
 
 /// Print all live entries (of an index), or every put and delete in order (of a log)
 ///
-/// Of an index NAME.spi: <key> <delimiter> <value> for each live entry, as appendlog reads it. Of a log NAME.spl: put or
+/// Of an index NAME.spi: key, delimiter and value of each live entry, as appendlog reads them. Of a log NAME.spl: put or
 /// delete goes first. Keys and values are printed as they are; where they may hold delimiters or newlines, --json tells
 /// them apart.
 #[derive(Args)]

@@ -87,17 +87,18 @@ pub(crate) fn open_log(path: &Path) -> Result<Log<Map>> {
 
 /// Opens a log to append to it; one writer at a time.
 pub(crate) fn append(path: &Path) -> Result<LogWriter<fs::File>> {
-    let open =
-        || {
-            let file = fs::File::options().read(true).write(true).open(path).doing("open the log")?;
-            match file.try_lock() {
-                Ok(()) => LogWriter::append(file),
-                Err(TryLockError::WouldBlock) => Err(Error::new(Kind::Busy, "somebody else is appending to this log")
-                    .remedy("try again when they are done")),
-                Err(TryLockError::Error(error)) => Err(Error::io("lock the log", error)),
-            }
-        };
-    open().map_err(|error| error.file(path))
+    lock(path).and_then(LogWriter::append).map_err(|error| error.file(path))
+}
+
+fn lock(path: &Path) -> Result<fs::File> {
+    let file = fs::File::options().read(true).write(true).open(path).doing("open the log")?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            Err(Error::new(Kind::Busy, "somebody else is appending to this log").remedy("try again when they are done"))
+        }
+        Err(TryLockError::Error(error)) => Err(Error::io("lock the log", error)),
+    }
 }
 
 /// Maps a whole file.

@@ -104,7 +104,7 @@ impl Load {
             key.truncate(prefix.len());
             key.extend_from_slice(bare);
             pairs += 1;
-            writer.put(&key, value)
+            writer.put(&key, value).map_err(|error| error.file(&self.space))
         };
         match source {
             Source::Text(format) => self.read(file, format, progress, &mut put)?,

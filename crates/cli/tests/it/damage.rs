@@ -72,3 +72,31 @@ fn the_remedy_for_a_broken_index_works() {
     place.run("verify s").ends(0);
     assert_eq!(place.run("get s b").ends(0).text(), "2");
 }
+
+#[test]
+fn sound_golden_pairs_verify_and_load_and_broken_ones_do_neither() {
+    let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/sparkey");
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(golden.join("manifest.json")).unwrap()).unwrap();
+    let place = Place::new();
+    let (mut sound, mut broken) = (0, 0);
+    for pair in manifest["pairs"].as_array().unwrap().iter().chain(manifest["reject"].as_array().unwrap()) {
+        let index = golden.join(pair["spi"].as_str().unwrap()).display().to_string();
+        let [verified, loaded] =
+            [&["sparkey", "verify", &index, "--json"][..], &["load", "s", &index, "--no-sync", "--json"]]
+                .map(|words| place.words(words));
+        match pair.get("must_reject").map(|must| must == true) {
+            None => {
+                assert_eq!((verified.code, loaded.code), (0, 0), "{index}: {} {}", verified.text(), loaded.text());
+                sound += 1;
+            }
+            Some(true) => {
+                assert_eq!((verified.code, loaded.code), (1, 3), "{index}: {} {}", verified.text(), loaded.text());
+                assert!(!verified.object()["findings"].as_array().unwrap().is_empty(), "{index}");
+                broken += 1;
+            }
+            Some(false) => {}
+        }
+    }
+    assert!(sound > 40 && broken > 25, "{sound} sound, {broken} broken");
+}

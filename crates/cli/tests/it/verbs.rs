@@ -102,3 +102,51 @@ fn compression_and_kept_versions_are_as_asked() {
     place.run("set s b 2").ends(0);
     assert_eq!(place.run("versions s").ends(0).text().lines().count(), 1);
 }
+
+#[test]
+fn two_cannot_append_to_one_log() {
+    let place = Place::new();
+    place.sparkey("createlog a.spl").ends(0);
+    let holder = std::fs::File::open(place.path().join("a.spl")).unwrap();
+    holder.lock().unwrap();
+    let ran = place.feed(&place.sparkey, &["appendlog", "a.spl", "--json"], b"k\tv\n").ends(1);
+    assert_eq!(ran.object()["error"]["kind"], "Busy");
+    drop(holder);
+    place.feed(&place.sparkey, &["appendlog", "a.spl"], b"k\tv\n").ends(0);
+}
+
+#[test]
+fn a_rewrite_trims_what_is_dead() {
+    let place = Place::new();
+    place.sparkey("createlog -c zstd -b 64 a.spl").ends(0);
+    place.feed(&place.sparkey, &["appendlog", "a.spl"], b"a\told\nb\tgone\na\tnew\nc\tlast\n").ends(0);
+    place.sparkey("delete a.spl b b").ends(0);
+    let ran = place.sparkey("rewrite a.spi b.spi --json").ends(0).object();
+    assert_eq!((&ran["entries"], &ran["dropped_puts"], &ran["dropped_deletes"]), (&2.into(), &2.into(), &1.into()));
+    assert_eq!(place.sparkey("dump b.spl").ends(0).text(), "put\ta\tnew\nput\tc\tlast\n");
+    let info = place.sparkey("info b.spl --json").ends(0).object();
+    assert_eq!((&info["files"][0]["compression"], &info["files"][0]["block_size"]), (&"zstd".into(), &64.into()));
+    place.sparkey("get b.spi b").ends(2);
+    // What the new pair says is what the old one said, and appendlog reads a dump back.
+    assert_eq!(place.sparkey("dump b.spi").text(), place.sparkey("dump a.spi").text());
+    let dumped = place.sparkey("dump b.spi -d :").ends(0);
+    assert_eq!(dumped.text(), "a:new\nc:last\n");
+    place.sparkey("createlog c.spl").ends(0);
+    place.feed(&place.sparkey, &["appendlog", "-d", ":", "c.spl"], &dumped.stdout).ends(0);
+    place.sparkey("writehash c.spl").ends(0);
+    assert_eq!(place.sparkey("dump c.spi -d :").text(), dumped.text());
+}
+
+#[test]
+fn a_delete_from_a_pair_says_what_was_not_there() {
+    let place = Place::new();
+    place.sparkey("createlog a.spl").ends(0);
+    place.feed(&place.sparkey, &["appendlog", "a.spl"], b"a\t1\nb\t2\n").ends(0);
+    // There is no index yet; the verb makes it.
+    let ran = place.sparkey("delete a.spi a nothing --json").ends(2).object();
+    assert_eq!((&ran["deleted"], &ran["missing"]), (&1.into(), &1.into()));
+    assert_eq!(place.sparkey("dump a.spi").ends(0).text(), "b\t2\n");
+    place.sparkey("delete a.spi a").ends(2);
+    place.sparkey("delete a.spi --hex 62").ends(0);
+    place.sparkey("get a.spi b").ends(2);
+}

@@ -6,6 +6,7 @@
 //! The walk and the hole-closing both end after `capacity` steps, because a table that is brought up to date comes from
 //! outside and may be damaged.
 
+use super::counts::Counts;
 use super::header::{HashSize, IndexHeader};
 use super::probe::Probe;
 use super::slot::{Shape, Slot};
@@ -16,7 +17,9 @@ use crate::log::header::LogHeader;
 use crate::log::lookup::{Lookup, Seen};
 use crate::log::named;
 use crate::{Compression, Entry};
-use hammerspace_error::{Doing, Result};
+use hammerspace_error::{Doing, Error, Kind, Result};
+use std::fmt::Display;
+use std::path::Path;
 
 /// How to make an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,11 +73,22 @@ pub(crate) fn build<B: AsRef<[u8]>>(
     };
     let hash_size = options.hash_size.unwrap_or(if capacity < 1 << 23 { HashSize::Four } else { HashSize::Eight });
     let shape = shape_for(log.header(), end, hash_size, capacity as usize);
-    let table_len = shape.table_len().expect("a table bounded by the log's length");
-    let image = vec![0; IndexHeader::SIZE + table_len];
-    let mut builder = Builder { log, end, shape, seed, image, garbage_size: 0, num_entries: 0 };
+    let image = empty_image(shape)?;
+    let mut builder = Builder { log, end, shape, seed, image, garbage_size: 0, num_entries: 0, source: None };
     builder.replay(Address::FIRST, puts)?;
     builder.finish()
+}
+
+/// Header and table, all zeros. So many bytes may not be to be had.
+fn empty_image(shape: Shape) -> Result<Vec<u8>> {
+    let len = shape.table_len().unwrap_or(usize::MAX).saturating_add(IndexHeader::SIZE);
+    let mut image = Vec::new();
+    image.try_reserve_exact(len).map_err(|_| {
+        let finding = format!("there is no memory for an index of {} slots, {len} bytes", shape.capacity);
+        Error::new(Kind::Full, finding).remedy("raise the memory limit")
+    })?;
+    image.resize(len, 0);
+    Ok(image)
 }
 
 /// The narrowest addresses that reach every entry before `end`.
@@ -85,7 +99,7 @@ pub(crate) fn shape_for(header: &LogHeader, end: u64, hash_size: HashSize, capac
         _ => bits_for(header.max_entries_per_block),
     };
     let address_size = if end < 1 << (32 - block_bits) { 4 } else { 8 };
-    Shape { hash_size, address_size, block_bits, capacity }
+    Shape::new(hash_size, address_size, block_bits, capacity)
 }
 
 /// The smallest `b` with `2^b >= count`, 31 at most.
@@ -103,6 +117,8 @@ pub(crate) struct Builder<'a, B> {
     pub(crate) image: Vec<u8>,
     pub(crate) garbage_size: u64,
     pub(crate) num_entries: u64,
+    /// The file that the table was copied from, if it was and if it has a name.
+    pub(crate) source: Option<&'a Path>,
 }
 
 impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
@@ -256,58 +272,21 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
 
     /// Only a table that came from outside can get here.
     #[cold]
-    fn damaged(&self, at: usize, finding: impl std::fmt::Display) -> hammerspace_error::Error {
-        fault::index(self.shape.offset(at), format!("slot {at} {finding}"))
+    fn damaged(&self, at: usize, finding: impl Display) -> Error {
+        named(fault::index(self.shape.offset(at), format!("slot {at} {finding}")), self.source)
     }
 
     #[cold]
-    fn too_many_puts(&self, entry: &Entry<'_>) -> hammerspace_error::Error {
+    fn too_many_puts(&self, entry: &Entry<'_>) -> Error {
         let finding = format!("a put more than the header's num_puts {}", self.log.header().num_puts);
         named(fault::log(entry.address.offset as usize, finding), self.log.file())
     }
 
     #[cold]
-    fn address_too_wide(&self, entry: &Entry<'_>) -> hammerspace_error::Error {
+    fn address_too_wide(&self, entry: &Entry<'_>) -> Error {
         let Address { offset, index } = entry.address;
         let most = self.log.header().max_entries_per_block;
         let finding = format!("entry {index} of a block, but the header's max_entries_per_block is {most}");
         named(fault::log(offset as usize, finding), self.log.file())
-    }
-}
-
-/// What a header says about its table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub(crate) entries: u64,
-    pub(crate) max_displacement: u64,
-    pub(crate) total_displacement: u64,
-    pub(crate) collisions: u64,
-}
-
-impl Counts {
-    /// Counts a table from left to right, and calls `broken` where Robin Hood order is.
-    pub(crate) fn of(table: &[u8], shape: Shape, mut broken: impl FnMut(usize, String)) -> Self {
-        let mut counts = Self::default();
-        let last = shape.get(table, shape.capacity - 1);
-        let (mut before, mut before_displacement) = (last, shape.displacement(shape.capacity - 1, last.hash));
-        for at in 0..shape.capacity {
-            let slot = shape.get(table, at);
-            // As Spotify counts: an empty slot "collides" with a hash of 0 before it, except around the end.
-            let collides = slot.hash == before.hash && !before.is_empty() && (at > 0 || !slot.is_empty());
-            counts.collisions += u64::from(collides);
-            let mut displacement = 0;
-            if !slot.is_empty() {
-                displacement = shape.displacement(at, slot.hash);
-                let most = if before.is_empty() { 0 } else { before_displacement + 1 };
-                if displacement > most {
-                    broken(at, format!("is {displacement} from home where at most {most} can be"));
-                }
-                counts.entries += 1;
-                counts.max_displacement = counts.max_displacement.max(displacement as u64);
-                counts.total_displacement += displacement as u64;
-            }
-            (before, before_displacement) = (slot, displacement);
-        }
-        counts
     }
 }

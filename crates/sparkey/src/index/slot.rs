@@ -8,6 +8,7 @@
 
 use super::header::{HashSize, IndexHeader};
 use crate::log::entry::Address;
+use hammerspace_bytes::Modulus;
 use hammerspace_bytes::field::get_uint;
 
 /// A key's hash, and where its put lies in the log.
@@ -33,17 +34,23 @@ pub(crate) struct Shape {
     pub(crate) address_size: usize,
     pub(crate) block_bits: u32,
     pub(crate) capacity: usize,
+    /// The capacity again: a division would cost as much as all else a lookup computes.
+    modulus: Modulus,
 }
 
 impl Shape {
+    pub(crate) fn new(hash_size: HashSize, address_size: usize, block_bits: u32, capacity: usize) -> Self {
+        Self { hash_size, address_size, block_bits, capacity, modulus: Modulus::new(capacity as u64) }
+    }
+
     /// The shape that a checked header describes.
     pub(crate) fn of(header: &IndexHeader) -> Self {
-        Self {
-            hash_size: header.hash_size,
-            address_size: header.address_size as usize,
-            block_bits: header.entry_block_bits,
-            capacity: header.hash_capacity as usize,
-        }
+        Self::new(
+            header.hash_size,
+            header.address_size as usize,
+            header.entry_block_bits,
+            header.hash_capacity as usize,
+        )
     }
 
     #[inline]
@@ -80,7 +87,7 @@ impl Shape {
     /// The slot that a key with this hash would have to itself in an empty table.
     #[inline]
     pub(crate) fn wanted(&self, hash: u64) -> usize {
-        (hash % self.capacity as u64) as usize
+        self.modulus.of(hash) as usize
     }
 
     /// How far slot `at` lies to the right of the one that `hash` wants.
@@ -119,7 +126,7 @@ mod tests {
     use super::*;
 
     fn shape(hash_size: HashSize, address_size: usize, block_bits: u32) -> Shape {
-        Shape { hash_size, address_size, block_bits, capacity: 3 }
+        Shape::new(hash_size, address_size, block_bits, 3)
     }
 
     #[test]

@@ -40,6 +40,7 @@ where
         image: old.bytes()[..IndexHeader::SIZE + old.table().len()].to_vec(),
         garbage_size: old.header().garbage_size,
         num_entries: old.header().num_entries,
+        source: old.file(),
     };
     builder.replay(Address { offset: old.header().data_end, index: 0 }, new_puts)?;
     builder.finish()

@@ -3,7 +3,8 @@
 //! The oracle is an index that we make afresh: the two must hold the same pairs of hash and address, wherever in their
 //! tables. Only what differs is looked up in the log, to say what is wrong with it.
 
-use super::builder::{Counts, FRESH, IndexOptions, build, capacity_for, trusted_puts};
+use super::builder::{FRESH, IndexOptions, build, capacity_for, trusted_puts};
+use super::counts::Counts;
 use super::slot::Slot;
 use super::{Index, header};
 use crate::fault;
@@ -12,27 +13,42 @@ use crate::log::named;
 use crate::report::Report;
 use crate::table::Table;
 use hammerspace_bytes::Field;
-use hammerspace_error::Result;
+use hammerspace_error::{Error, Result};
 
-/// Adds everything wrong with the index of `table`. `log_is_sound` says whether the log gave no findings.
+/// Adds everything wrong with the index of `table`, whose log gave no findings if `log_is_sound`. From a broken log no
+/// oracle can be made; then what is left to check is the table by itself.
 pub(crate) fn verify<L: AsRef<[u8]>, I: AsRef<[u8]>>(table: &Table<L, I>, log_is_sound: bool, report: &mut Report) {
     compare_header(table, report);
-    let oracle = oracle(table).inspect_err(|error| {
-        if log_is_sound {
-            report.add(error.clone());
-        }
-    });
-    let oracle = oracle.ok();
-    for (at, slot) in slots(table.index()) {
-        let known =
-            oracle.as_ref().is_some_and(|oracle| holds(oracle, slot.hash, table.index().shape().unpack(slot.address)));
-        if !known && let Some(target) = wrong_target(table, at, slot, oracle.is_some()) {
-            report.add(target);
+    match oracle(table) {
+        Ok(oracle) => compare_slots(table, &oracle, report),
+        Err(error) => {
+            if log_is_sound {
+                report.add(|| error);
+            }
+            for (at, slot) in slots(table.index()) {
+                if let Err(error) = table.address(at, slot) {
+                    report.add(|| error);
+                }
+            }
         }
     }
-    if let Some(oracle) = oracle {
-        for (_, slot) in slots(&oracle) {
-            seek_in_vain(table, slot.hash, oracle.shape().unpack(slot.address), report);
+}
+
+fn compare_slots<L: AsRef<[u8]>, I: AsRef<[u8]>>(table: &Table<L, I>, oracle: &Index<Vec<u8>>, report: &mut Report) {
+    let index = table.index();
+    for (at, slot) in slots(index) {
+        let address = index.shape().unpack(slot.address);
+        if meetings(oracle, slot.hash, address).next().is_none() {
+            report.add(|| wrong_target(table, at, slot));
+        }
+    }
+    for (_, slot) in slots(oracle) {
+        let address = oracle.shape().unpack(slot.address);
+        let mut meetings = meetings(index, slot.hash, address);
+        match (meetings.next(), meetings.next()) {
+            (Some(_), None) => {}
+            (None, _) => report.add(|| lost(index, slot.hash, address)),
+            (Some(first), Some(second)) => report.add(|| doubled(index, first, second, address)),
         }
     }
 }
@@ -51,22 +67,21 @@ fn slots<I: AsRef<[u8]>>(index: &Index<I>) -> impl Iterator<Item = (usize, Slot)
     (0..shape.capacity).map(move |at| (at, shape.get(table, at))).filter(|(_, slot)| !slot.is_empty())
 }
 
-/// Whether a lookup of `hash` comes to a slot that points to `address`.
-fn holds<I: AsRef<[u8]>>(index: &Index<I>, hash: u64, address: Address) -> bool {
-    index.probe(hash).any(|(_, slot)| index.shape().unpack(slot.address) == address)
+/// The slots with `address` that a lookup of `hash` comes to.
+fn meetings<I: AsRef<[u8]>>(index: &Index<I>, hash: u64, address: Address) -> impl Iterator<Item = usize> {
+    let hits = index.probe(hash).filter(move |(_, slot)| index.shape().unpack(slot.address) == address);
+    hits.map(|(at, _)| at)
 }
 
 fn compare_header<L: AsRef<[u8]>, I: AsRef<[u8]>>(table: &Table<L, I>, report: &mut Report) {
     let (index, said, log) = (table.index(), table.index().header(), table.log().header());
     let counts = Counts::of(index.table(), *index.shape(), |at, finding| {
-        let error = fault::index(index.shape().offset(at), format!("slot {at} {finding}"));
-        report.add(named(error, index.file()));
+        report.add(|| named(fault::index(index.shape().offset(at), format!("slot {at} {finding}")), index.file()));
     });
     let mut compare = |field: Field, said: u64, is: u64, by: &str| {
         if said != is {
-            let finding = format!("the header's {} is {said}, but {by} makes it {is}", field.name);
-            let error = fault::index(field.offset, finding);
-            report.add(named(error, index.file()));
+            let finding = || format!("the header's {} is {said}, but {by} makes it {is}", field.name);
+            report.add(|| named(fault::index(field.offset, finding()), index.file()));
         }
     };
     compare(header::NUM_ENTRIES, said.num_entries, counts.entries, "the table");
@@ -80,28 +95,22 @@ fn compare_header<L: AsRef<[u8]>, I: AsRef<[u8]>>(table: &Table<L, I>, report: &
     }
 }
 
-/// What is wrong with the target of a slot that the oracle does not know. Without an oracle it may be right after all.
-fn wrong_target<L: AsRef<[u8]>, I: AsRef<[u8]>>(
-    table: &Table<L, I>,
-    at: usize,
-    slot: Slot,
-    is_wrong: bool,
-) -> Option<hammerspace_error::Error> {
+/// What is wrong with the target of a slot that the oracle does not have.
+fn wrong_target<L: AsRef<[u8]>, I: AsRef<[u8]>>(table: &Table<L, I>, at: usize, slot: Slot) -> Error {
     let address = match table.address(at, slot) {
         Ok(address) => address,
-        Err(error) => return Some(error),
+        Err(error) => return error,
     };
-    let place = format!("log offset {}, entry {}", address.offset, address.index);
+    let place = place(address);
     let target = match read(table, address) {
         Err(error) => format!("{place}, where no entry can be read: {}", error.finding()),
         Ok((EntryKind::Delete, _)) => format!("{place}, a delete"),
         Ok((EntryKind::Put, hash)) if hash != slot.hash => {
             format!("{place}, a put whose key has the hash {hash:#x}, not {:#x}", slot.hash)
         }
-        Ok(_) if is_wrong => format!("{place}, a put that a later entry overwrote or deleted, or none at all"),
-        Ok(_) => return None,
+        Ok(_) => format!("{place}, a put that a later entry overwrote or deleted"),
     };
-    Some(table.damaged(at, target))
+    table.damaged(at, target)
 }
 
 /// Kind and hash of the entry at `address`.
@@ -113,19 +122,17 @@ fn read<L: AsRef<[u8]>, I: AsRef<[u8]>>(table: &Table<L, I>, address: Address) -
     }
 }
 
-/// Adds a finding unless a lookup meets the live put at `address` exactly once.
-fn seek_in_vain<L: AsRef<[u8]>, I: AsRef<[u8]>>(table: &Table<L, I>, hash: u64, address: Address, report: &mut Report) {
-    let shape = table.index().shape();
-    let mut meetings = table.index().probe(hash).filter(|(_, slot)| shape.unpack(slot.address) == address);
-    let place = format!("the live put at log offset {}, entry {}", address.offset, address.index);
-    let (offset, finding) = match (meetings.next(), meetings.next()) {
-        (Some(_), None) => return,
-        (None, _) => {
-            (shape.offset(shape.wanted(hash)), format!("no lookup from slot {} finds {place}", shape.wanted(hash)))
-        }
-        (Some((first, _)), Some((second, _))) => {
-            (shape.offset(second), format!("slot {second} points to {place}, as slot {first} does already"))
-        }
-    };
-    report.add(named(fault::index(offset, finding), table.index().file()));
+fn lost<I: AsRef<[u8]>>(index: &Index<I>, hash: u64, address: Address) -> Error {
+    let wanted = index.shape().wanted(hash);
+    let finding = format!("no lookup from slot {wanted} on finds the live put at {}", place(address));
+    named(fault::index(index.shape().offset(wanted), finding), index.file())
+}
+
+fn doubled<I: AsRef<[u8]>>(index: &Index<I>, first: usize, second: usize, address: Address) -> Error {
+    let finding = format!("slot {second} points to {}, as slot {first} does already", place(address));
+    named(fault::index(index.shape().offset(second), finding), index.file())
+}
+
+fn place(address: Address) -> String {
+    format!("log offset {}, entry {}", address.offset, address.index)
 }

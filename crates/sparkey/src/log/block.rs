@@ -66,7 +66,9 @@ impl<'a> Blocks<'a> {
             let head = self.head()?;
             // Only the last entry of a block may leave it, and ours comes after.
             if head.payload_len() >= self.rest().len() as u64 {
-                return Err(self.broken(format!("the block holds {} entries, not {}", self.index, address.index + 1)));
+                return Err(
+                    self.broken(format!("the block has {} entries, and none of number {}", self.index, address.index))
+                );
             }
             self.at += head.payload_len() as usize;
         }

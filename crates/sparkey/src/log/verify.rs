@@ -22,7 +22,7 @@ struct Tally {
 pub(crate) fn verify<B: AsRef<[u8]>>(log: &Log<B>, report: &mut Report) {
     match tally(log) {
         Ok(tally) => compare(log, &tally, report),
-        Err(error) => report.add(error),
+        Err(error) => report.add(|| error),
     }
 }
 
@@ -61,8 +61,8 @@ fn compare<B: AsRef<[u8]>>(log: &Log<B>, tally: &Tally, report: &mut Report) {
         (header::MAX_ENTRIES_PER_BLOCK, most, started, !packed || most >= started),
     ] {
         if !sound {
-            let finding = format!("the header's {} is {said}, but the entries make it {is}", field.name);
-            report.add(named(fault::log(field.offset, finding), log.file()));
+            let finding = || format!("the header's {} is {said}, but the entries make it {is}", field.name);
+            report.add(|| named(fault::log(field.offset, finding()), log.file()));
         }
     }
 }

@@ -279,6 +279,124 @@ fn verify_bounds_its_list_and_counts_the_rest() {
     assert!(report.count >= 300, "every key is missing: {}", report.count);
 }
 
+/// Five slots for entries at 84 "a" (dead), 88 "b" (dead), 92 "a", 96 delete "b", 99 "c"; "a" and "c" live.
+#[test]
+fn verify_says_what_is_wrong_with_an_index() {
+    let mut writer = LogWriter::create(Cursor::new(Vec::new()), &LogOptions::default()).unwrap();
+    for key in [b"a", b"b", b"a"] {
+        writer.put(key, b"1").unwrap();
+    }
+    writer.delete(b"b").unwrap();
+    writer.put(b"c", b"3").unwrap();
+    let log = writer.finish().unwrap().0.into_inner();
+    let sound = index_of(&log, HashSize::Four).into_inner();
+    let slot_of =
+        |address: u32| (112..152).step_by(8).find(|at| sound[at + 4..at + 8] == address.to_le_bytes()).unwrap();
+    let (a, c) = (slot_of(92), slot_of(99));
+    let hash = u32::from_le_bytes(sound[a..a + 4].try_into().unwrap());
+    let set = |at: usize, value: u32| (at, value.to_le_bytes());
+
+    for (change, finding) in [
+        (set(a + 4, 84), "points to log offset 84, entry 0, a put that a later entry overwrote"),
+        (set(a + 4, 84), "finds the live put at log offset 92, entry 0"),
+        (set(a + 4, 96), "points to log offset 96, entry 0, a delete"),
+        (set(a + 4, 99), "a put whose key has the hash"),
+        (set(a + 4, 93), "points to log offset 93, entry 0, where no entry can be read"),
+        (set(a + 4, 500), "points to log offset 500, outside the data from 84 to 103"),
+        (set(c + 4, 0), "finds the live put at log offset 99, entry 0"),
+        (set(c + 4, 0), "the header's num_entries is 2, but the table makes it 1"),
+        (set(a, hash + 1), "from home where at most"),
+        (set(104, 9), "the header's total_displacement is 9, but the table makes it"),
+        (set(44, 3), "the header's num_puts is 3, but the log makes it 4"),
+    ] {
+        let ((at, bytes), mut index) = (change, sound.clone());
+        index[at..at + 4].copy_from_slice(&bytes);
+        let findings = Table::open(&log[..], index).unwrap().verify().findings;
+        let said = findings.iter().any(|error| error.finding().contains(finding));
+        assert!(said, "{finding:?} is not among {findings:?}");
+    }
+}
+
+#[test]
+fn verify_says_what_is_wrong_with_a_log() {
+    let mut sound = log_of(LogOptions::default(), &[(b"a", b"1"), (b"b", b"")]);
+    sound.extend_from_slice(b"ignored");
+    for (at, value, finding) in [
+        (16, 3, "the header's num_puts is 3, but the entries make it 2"),
+        (32, 90, "a Put of 3 bytes starts here, but the data ends at 90"),
+        (40, 0, "the header's max_key_len is 0, but the entries make it 1"),
+        (48, 2, "the header's max_value_len is 2, but the entries make it 1"),
+        (56, 1, "the header's delete_size is 1, but the entries make it 0"),
+        (72, 8, "the header's put_size is 8, but the entries make it 7"),
+    ] {
+        let mut log = sound.clone();
+        log[at] = value;
+        let findings = Log::open(log).unwrap().verify().findings;
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert_eq!(findings[0].finding(), finding);
+    }
+}
+
+/// A snappy log of just these blocks, whose header claims little.
+fn log_of_blocks(blocks: &[&[u8]]) -> Vec<u8> {
+    let mut header =
+        LogHeader::parse(&log_of(LogOptions { compression: Compression::Snappy, block_size: 20 }, &[])).unwrap();
+    let mut log = vec![0; LogHeader::SIZE];
+    for block in blocks {
+        let packed = snap::raw::Encoder::new().compress_vec(block).unwrap();
+        log.push(packed.len() as u8);
+        log.extend(packed);
+    }
+    (header.data_end, header.max_key_len, header.max_value_len) = (log.len() as u64, 5, 30);
+    (header.delete_size, header.max_entries_per_block) = (40, 3);
+    log[..LogHeader::SIZE].copy_from_slice(&header.encode());
+    log
+}
+
+#[test]
+fn the_rules_of_blocks_hold() {
+    for (blocks, read, finding) in [
+        (&[&b"\x02\x01k1\x02\x01l2"[..], b"\x00\x01k"][..], 3, ""),
+        (&[b"\x02\x0ck12345", b"6789012"], 1, ""),
+        (&[b"\x02\x0c", b"k12345", b"6", b"789012"], 1, ""),
+        (&[b"\x02\x0ck12345", b"6789012\x02\x01l2"], 1, "holds more than the end of the entry that it continues"),
+        (&[b"\x02", b"\x01k1"], 0, "ends within an entry's lengths"),
+        (&[b"\x02\x0ck12345"], 0, "lacks 7 bytes"),
+        (&[b"\x02\x01k1", b""], 1, "decodes to nothing"),
+        (&[b"\x02\x01k1", b"\x02\x13k901234567890123456789"], 1, "past the log's block size 20"),
+        (&[b"\x02\x1fk"], 0, "a Put claims key and value of 1 and 31 bytes"),
+        (&[b"\x07\x00kkkkkk"], 0, "a Put claims key and value of 6 and 0 bytes"),
+        (&[b"\x00\x28kkkkkk"], 0, "a Delete claims key and value of 40 and 0 bytes"),
+        (&[b"\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"], 0, "no VLQ of 64 bits"),
+    ] {
+        let log = Log::open(log_of_blocks(blocks)).unwrap();
+        let results: Vec<_> = log.entries().collect();
+        let error = results.iter().find_map(|result| result.as_ref().err());
+        assert_eq!(results.iter().filter(|result| result.is_ok()).count(), read, "{blocks:?}: {error:?}");
+        assert_eq!(error.is_none(), finding.is_empty(), "{blocks:?}: {error:?}");
+        assert!(error.is_none_or(|error| error.finding().contains(finding)), "{finding:?}: {error:?}");
+    }
+}
+
+#[test]
+fn addresses_without_an_entry_are_refused() {
+    let log = Log::open(log_of_blocks(&[b"\x02\x01k1\x02\x01l2", b"\x00\x01k"])).unwrap();
+    let second = log.entries().nth(2).unwrap().unwrap().address;
+    let at =
+        |offset, index| log.entries_from(Address { offset, index }).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    assert_eq!(at(84, 0).unwrap().len(), 3);
+    assert_eq!(at(84, 1).unwrap().len(), 2);
+    assert_eq!(at(second.offset, 0).unwrap().len(), 1);
+    assert_eq!(at(log.header().data_end, 0).unwrap().len(), 0);
+    for (offset, index) in
+        [(84, 2), (84, u32::MAX), (83, 0), (0, 0), (85, 0), (log.header().data_end + 1, 0), (u64::MAX, 0)]
+    {
+        assert!(at(offset, index).is_err(), "offset {offset}, index {index}");
+    }
+    let plain = Log::open(log_of(LogOptions::default(), &[(b"k", b"1")])).unwrap();
+    assert_eq!(plain.entries_from(Address { offset: 84, index: 1 }).err().unwrap().kind(), Kind::Invalid);
+}
+
 #[test]
 fn padded_lengths_are_read() {
     let mut log = log_of(LogOptions::default(), &[(b"k", b"v")]);
