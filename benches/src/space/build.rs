@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use hammerspace::{Durability, Options};
 use hammerspace_rivals::libsparkey::{Compression, LogWriter, write_index};
-use hammerspace_space::{Durability, Options};
 
 use super::{LIBSPARKEY, named};
 use crate::Result;

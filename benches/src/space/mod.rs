@@ -7,7 +7,7 @@ mod refresh;
 
 use std::path::Path;
 
-use hammerspace_space::{Durability, Options, Space};
+use hammerspace::{Durability, Options, Space};
 
 use crate::data::Data;
 use crate::report::Row;

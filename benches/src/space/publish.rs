@@ -7,9 +7,9 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
 
+use hammerspace::Space;
 use hammerspace_rivals::libsparkey::{Compression, LogWriter, Reader, write_index};
-use hammerspace_space::Space;
-use rustix::fs::copy_file_range;
+use rustix::fs::{copy_file_range, ioctl_ficlone};
 
 use super::build::timed_ok;
 use super::{LIBSPARKEY_COPY, filled, named};
@@ -33,7 +33,8 @@ pub(super) fn rows(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
     ];
     let [ours, copy, c] = measured(scale, scratch)?;
     let name = named("publish 1 changed key, disk", scale.keys);
-    rows.push(Row::new(&name, "ms", ours, COPY, copy).goal(scale.goal("<= 1.5")));
+    let goal = if can_share_blocks(scratch)? { "<= 5 ms" } else { "<= 1.5" };
+    rows.push(Row::new(&name, "ms", ours, COPY, copy).goal(scale.goal(goal)));
     rows.push(Row::new(&name, "ms", ours, LIBSPARKEY_COPY, c));
     Ok(rows)
 }
@@ -56,17 +57,20 @@ fn measured(scale: &Scale, scratch: &Path) -> Result<[f64; 3]> {
         let (key, value) = theirs.next().expect("a change for each round");
         afterwards_gone(&to, || timed_ok(|| copy_all_and_index(&from, &to, key, value)))
     };
-    let seconds = in_turn(
+    // Not in one turn with the C library: what it leaves of the caches and of the free pages would be measured with us.
+    let [ours, in_kernel, through_memory] = in_turn(
         scale.rounds,
-        &mut [
-            &mut publish,
-            &mut || afterwards_gone(&to, || timed_ok(|| copy_in_kernel(&log, &to))),
-            &mut || afterwards_gone(&to, || timed_ok(|| copy_through_memory(&log, &to))),
-            &mut copy_all,
-        ],
+        &mut [&mut publish, &mut || afterwards_gone(&to, || timed_ok(|| copy_in_kernel(&log, &to))), &mut || {
+            afterwards_gone(&to, || timed_ok(|| copy_through_memory(&log, &to)))
+        }],
     )?;
-    let [ours, in_kernel, through_memory, c] = seconds.map(|seconds| seconds * 1e3);
-    Ok([ours, in_kernel.min(through_memory), c])
+    let [c] = in_turn(scale.rounds, &mut [&mut copy_all])?;
+    let (key, value) = changes.last().expect("at least one round");
+    space.refresh()?;
+    if space.get(key)?.as_deref() != Some(value) {
+        return Err("the last change was published and is not there".into());
+    }
+    Ok([ours, in_kernel.min(through_memory), c].map(|seconds| seconds * 1e3))
 }
 
 fn publish_one(space: &Space, key: &[u8], value: &[u8]) -> Result {
@@ -106,6 +110,13 @@ fn copy_through_memory(log: &Path, to: &Path) -> Result {
             len => target.write_all(&buffer[..len])?,
         }
     }
+}
+
+/// Whether the file system copies a file by reference, which makes a bare copy nearly free.
+fn can_share_blocks(directory: &Path) -> Result<bool> {
+    let (from, to) = (directory.join("from"), directory.join("to"));
+    fs::write(&from, [1; 4096])?;
+    Ok(ioctl_ficlone(File::create(to)?, File::open(from)?).is_ok())
 }
 
 /// Does it, then empties the directory that it wrote to.

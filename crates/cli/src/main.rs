@@ -16,6 +16,7 @@ mod prefix;
 mod progress;
 mod sharers;
 mod sparkey;
+mod values;
 mod verb;
 mod verdict;
 

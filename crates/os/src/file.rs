@@ -7,8 +7,6 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use hammerspace_error::{Doing, Result};
-#[cfg(target_os = "linux")]
-use rustix::fs::copy_file_range;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
@@ -106,35 +104,30 @@ impl File {
         })
     }
 
-    /// Makes this empty file a copy of the first bytes of `source`, which are also mapped, at `bytes`. The kernel copies, and
-    /// shares the blocks where the file system can; where it cannot do either, the mapping is written. See "Copying a log" in
-    /// the design notes. The position stays where it is.
+    /// Makes this empty file a copy of the first bytes of `source`, which are also mapped, at `bytes`: by sharing its blocks
+    /// where the file system can, else by writing the mapping. See "Copying a log" in the design notes. The position stays
+    /// where it is.
     pub fn copy_from(&self, source: &Self, bytes: &[u8]) -> Result<()> {
+        let len = bytes.len() as u64;
         self.named("copy the log", || {
             about_to(|| Op::Write(self.path.clone(), 0, bytes.to_vec()))?;
-            let done = self.copy_in_kernel(source, bytes.len());
-            self.file.write_all_at(&bytes[done..], done as u64)
+            if self.share_blocks(source) {
+                // Shared as a whole, the source may be longer than what is asked for.
+                return self.file.set_len(len);
+            }
+            crate::map::populate(bytes);
+            self.file.write_all_at(bytes, 0)
         })
     }
 
-    /// Copies as much as the kernel is able to; gives how much that was.
     #[cfg(target_os = "linux")]
-    fn copy_in_kernel(&self, source: &Self, len: usize) -> usize {
-        let mut done = 0;
-        while done < len {
-            let (mut from, mut to) = (done as u64, done as u64);
-            match copy_file_range(&source.file, Some(&mut from), &self.file, Some(&mut to), len - done) {
-                // An error that is not about copying in the kernel comes up again when the rest is written.
-                Ok(0) | Err(_) => break,
-                Ok(copied) => done += copied,
-            }
-        }
-        done
+    fn share_blocks(&self, source: &Self) -> bool {
+        rustix::fs::ioctl_ficlone(&self.file, &source.file).is_ok()
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn copy_in_kernel(&self, _: &Self, _: usize) -> usize {
-        0
+    fn share_blocks(&self, _: &Self) -> bool {
+        false
     }
 
     /// Waits for the lock.

@@ -209,5 +209,7 @@ mod tests {
         let mut out = Vec::new();
         assert_eq!(decode(Compression::Zstd, &packed, 4096, &mut out), Ok(()));
         assert_eq!(out, [7; 300]);
+        out.reserve(4096);
+        assert!(decode(Compression::Zstd, &packed, 299, &mut out).is_err(), "however much memory is at hand");
     }
 }

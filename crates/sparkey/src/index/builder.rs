@@ -74,7 +74,8 @@ pub(crate) fn build<B: AsRef<[u8]>>(
     let hash_size = options.hash_size.unwrap_or(if capacity < 1 << 23 { HashSize::Four } else { HashSize::Eight });
     let shape = shape_for(log.header(), end, hash_size, capacity as usize);
     let image = empty_image(shape)?;
-    let mut builder = Builder { log, end, shape, seed, image, garbage_size: 0, num_entries: 0, source: None };
+    let mut builder =
+        Builder { log, end, shape, seed, image, garbage_size: 0, num_entries: 0, counts: None, source: None };
     builder.replay(Address::FIRST, puts)?;
     builder.finish()
 }
@@ -117,6 +118,9 @@ pub(crate) struct Builder<'a, B> {
     pub(crate) image: Vec<u8>,
     pub(crate) garbage_size: u64,
     pub(crate) num_entries: u64,
+    /// What the old header says of the table, for as long as no slot has moved. Counting anew is linear in the table, and
+    /// an update may change a single address.
+    pub(crate) counts: Option<Counts>,
     /// The file that the table was copied from, if it was and if it has a name.
     pub(crate) source: Option<&'a Path>,
 }
@@ -186,6 +190,7 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
 
     /// Robin Hood: the carried slot takes the place of the first one that is nearer home, and that one is carried on.
     fn insert(&mut self, mut carried: Slot) -> Result<()> {
+        self.counts = None;
         let mut at = self.shape.wanted(carried.hash);
         let mut displacement = 0;
         for _ in 0..self.shape.capacity {
@@ -207,6 +212,7 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
 
     /// Empties a slot and moves what is displaced behind it one nearer home.
     fn remove(&mut self, mut hole: usize) -> Result<()> {
+        self.counts = None;
         for _ in 1..self.shape.capacity {
             let next = self.shape.after(hole);
             let slot = self.get(next);
@@ -223,18 +229,7 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
 
     /// Takes the statistics and completes the image.
     pub(crate) fn finish(mut self) -> Result<Vec<u8>> {
-        let mut broken = None;
-        let counts = Counts::of(self.table(), self.shape, |at, finding| {
-            broken.get_or_insert_with(|| self.damaged(at, finding));
-        });
-        if let Some(error) = broken {
-            return Err(error);
-        }
-        if counts.entries != self.num_entries {
-            return Err(
-                self.damaged(0, format!("begins a table of {} entries, not {}", counts.entries, self.num_entries))
-            );
-        }
+        let counts = self.counts.map_or_else(|| self.count(), Ok)?;
         let log = self.log.header();
         let header = IndexHeader {
             minor_version: IndexHeader::MINOR_VERSION,
@@ -256,6 +251,18 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
         };
         self.image[..IndexHeader::SIZE].copy_from_slice(&header.encode());
         Ok(self.image)
+    }
+
+    fn count(&self) -> Result<Counts> {
+        let mut broken = None;
+        let counts = Counts::of(self.table(), self.shape, |at, finding| {
+            broken.get_or_insert_with(|| self.damaged(at, finding));
+        });
+        if counts.entries != self.num_entries {
+            let finding = format!("begins a table of {} entries, not {}", counts.entries, self.num_entries);
+            broken.get_or_insert_with(|| self.damaged(0, finding));
+        }
+        broken.map_or(Ok(counts), Err)
     }
 
     fn table(&self) -> &[u8] {

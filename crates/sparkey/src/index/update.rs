@@ -1,6 +1,7 @@
 //! Bringing an index up to date with a log that has grown.
 
 use super::builder::{Builder, IndexOptions, build, capacity_for, shape_for, trusted_puts};
+use super::counts::Counts;
 use super::header::IndexHeader;
 use super::{Index, check_pair};
 use crate::log::entry::Address;
@@ -40,6 +41,7 @@ where
         image: old.bytes()[..IndexHeader::SIZE + old.table().len()].to_vec(),
         garbage_size: old.header().garbage_size,
         num_entries: old.header().num_entries,
+        counts: Some(Counts::said_by(old.header())),
         source: old.file(),
     };
     builder.replay(Address { offset: old.header().data_end, index: 0 }, new_puts)?;

@@ -337,6 +337,47 @@ fn verify_says_what_is_wrong_with_a_log() {
     }
 }
 
+#[test]
+fn a_table_whose_addresses_have_become_too_narrow_is_made_anew() {
+    let mut writer =
+        LogWriter::create(Cursor::new(Vec::new()), &LogOptions { compression: Compression::Zstd, block_size: 1 << 18 })
+            .unwrap();
+    for _ in 0..100 {
+        writer.put(b"k", b"v").unwrap();
+    }
+    for _ in 0..40_000 {
+        writer.delete(b"x").unwrap();
+    }
+    let log = writer.finish().unwrap().0.into_inner();
+    let old = index_of(&log, HashSize::Four);
+    assert_eq!((old.header().entry_block_bits, old.header().address_size), (16, 4));
+
+    let mut rng = fastrand::Rng::with_seed(1);
+    let value: Vec<u8> = std::iter::repeat_with(|| rng.u8(..)).take(70_000).collect();
+    let log = appended(log, &[(b"large", &value), (b"l", b"w")]);
+    let log = Log::open(log).unwrap();
+    let new = Index::open(update_index(&log, &old, &IndexOptions::default()).unwrap()).unwrap();
+    assert_eq!((new.header().entry_block_bits, new.header().address_size), (16, 8));
+    assert!(Table::join(log, new).unwrap().verify().is_clean());
+}
+
+#[test]
+fn the_keys_of_deletes_count_as_long_keys() {
+    let mut writer = LogWriter::create(Cursor::new(Vec::new()), &LogOptions::default()).unwrap();
+    writer.put(b"k", b"value").unwrap();
+    writer.delete(b"longer").unwrap();
+    let header = writer.finish().unwrap().1;
+    assert_eq!((header.max_key_len, header.max_value_len), (6, 5));
+}
+
+#[test]
+fn a_log_with_more_puts_than_its_header_counts_gets_no_index() {
+    let mut log = log_of(LogOptions::default(), &[(b"a", b"1"), (b"b", b"2"), (b"c", b"3")]);
+    log[16] = 2;
+    let error = build_index(&Log::open(log).unwrap(), &IndexOptions::default()).unwrap_err();
+    assert_eq!((error.kind(), error.offset()), (Kind::Corrupt, Some(92)));
+}
+
 /// A snappy log of just these blocks, whose header claims little.
 fn log_of_blocks(blocks: &[&[u8]]) -> Vec<u8> {
     let mut header =
