@@ -15,6 +15,7 @@ mod prefix;
 mod progress;
 mod sharers;
 mod sparkey;
+mod values;
 mod verb;
 mod verdict;
 

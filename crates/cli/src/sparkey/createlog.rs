@@ -8,9 +8,9 @@ use hammerspace_sparkey::{Compression, LogOptions, LogWriter};
 
 use super::info::{Described, Header};
 use super::pair::replace;
-use crate::args::{BLOCK_SIZE, block_sizes, compressions};
 use crate::exit::Outcome;
 use crate::output::Output;
+use crate::values::{BLOCK_SIZE, block_sizes, compressions};
 
 /// Create an empty log; one that is there is replaced, and its readers keep it
 #[derive(Args)]

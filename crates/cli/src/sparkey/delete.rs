@@ -9,9 +9,9 @@ use hammerspace_error::Result;
 use serde_json::json;
 
 use super::pair::{Pair, append};
-use crate::args::bytes;
 use crate::exit::Outcome;
 use crate::output::Output;
+use crate::values::bytes;
 
 /// Delete keys: append to the log, then bring the index up to date
 #[derive(Args)]

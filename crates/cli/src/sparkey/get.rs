@@ -7,9 +7,9 @@ use clap::Args;
 use hammerspace_error::Result;
 
 use super::pair::Pair;
-use crate::args::bytes;
 use crate::exit::Outcome;
 use crate::output::Output;
+use crate::values::bytes;
 
 /// Print the value of a key
 #[derive(Args)]

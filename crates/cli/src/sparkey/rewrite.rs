@@ -8,10 +8,10 @@ use hammerspace_sparkey::{Compression, LogHeader, LogOptions, LogWriter};
 use serde_json::json;
 
 use super::pair::{Pair, replace};
-use crate::args::{BLOCK_SIZE, block_sizes, compressions};
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::values::{BLOCK_SIZE, block_sizes, compressions};
 
 /// Write a new pair that holds the live entries only, compressed as before or otherwise
 #[derive(Args)]

@@ -10,9 +10,9 @@ use hammerspace_error::Result;
 use serde_json::json;
 
 use super::publishing::Publishing;
-use crate::args::bytes;
 use crate::exit::Outcome;
 use crate::output::Output;
+use crate::values::bytes;
 
 /// Delete keys and publish
 #[derive(Args)]

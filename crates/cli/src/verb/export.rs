@@ -12,11 +12,11 @@ use serde::Serializer as _;
 use serde::ser::SerializeMap;
 use serde_json::json;
 
-use crate::args::{BLOCK_SIZE, block_sizes, compressions};
 use crate::exit::Outcome;
 use crate::output::{self, Output, shown};
 use crate::progress::Progress;
 use crate::sparkey::{Pair, replace};
+use crate::values::{BLOCK_SIZE, block_sizes, compressions};
 
 /// Write the current version as NDJSON, JSON, CSV, TSV or a Sparkey pair
 ///

@@ -8,9 +8,9 @@ use clap::Args;
 use hammerspace::Space;
 use hammerspace_error::Result;
 
-use crate::args::bytes;
 use crate::exit::Outcome;
 use crate::output::Output;
+use crate::values::bytes;
 
 /// Print the value of a key
 #[derive(Args)]

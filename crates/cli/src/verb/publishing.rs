@@ -3,7 +3,7 @@
 use clap::Args;
 use hammerspace::{Compression, Durability, Options};
 
-use crate::args::{block_sizes, compressions};
+use crate::values::{block_sizes, compressions};
 
 #[derive(Args)]
 pub(crate) struct Publishing {

@@ -7,9 +7,9 @@ use clap::Args;
 use hammerspace::Space;
 use hammerspace_error::Result;
 
-use crate::args::bytes;
 use crate::exit::Outcome;
 use crate::output::{Output, Pair};
+use crate::values::bytes;
 
 /// Print keys and values, in the order in which each key was last written
 ///

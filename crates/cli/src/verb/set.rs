@@ -9,9 +9,9 @@ use hammerspace_error::{Doing, Result};
 use serde::Serialize;
 
 use super::publishing::Publishing;
-use crate::args::bytes;
 use crate::exit::Outcome;
 use crate::output::{Output, Pair};
+use crate::values::bytes;
 
 /// Set the value of a key and publish
 #[derive(Args)]
