@@ -3,10 +3,9 @@
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Dir, Entry, EntryKind};
 
-use crate::Durability;
+use crate::home::Home;
 use crate::layout::{CURRENT, IN_THE_MAKING, is_dead, pid_of, uid_of};
 use crate::lock::Locked;
-use crate::space::Home;
 use crate::stamp::{self, State};
 
 /// The versions and leftovers in a space's directory. Names that are neither are somebody else's and never touched.
@@ -80,9 +79,7 @@ impl Census {
         let Some(dir) = home.dir.open_dir(uid)? else { return Ok(()) };
         if let Ok(stamp) = stamp::write_number(&dir, number) {
             *state = State::Published(number);
-            if home.options.durability == Durability::Full {
-                stamp.sync()?;
-            }
+            home.sync_file(&stamp)?;
         }
         Ok(())
     }

@@ -6,12 +6,11 @@ use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Dir, EntryKind, File};
 use hammerspace_sparkey::IndexHeader;
 
-use crate::Durability;
 use crate::census::Census;
+use crate::home::Home;
 use crate::layout::{CURRENT, INDEX, LOG, STAMP, new_uid, pid_of, uid_of};
 use crate::lock::Locked;
 use crate::publish::point_current_to;
-use crate::space::Home;
 use crate::stamp;
 use crate::version::Version;
 
@@ -86,7 +85,7 @@ pub(crate) fn rollback(home: &Home, number: Option<u64>) -> Result<u64> {
     }
     point_current_to(&home.dir, &uid)?;
     locked.announce(generation);
-    sync(home)?;
+    home.sync()?;
     Ok(number)
 }
 
@@ -96,12 +95,8 @@ fn renamed(home: &Home, old: &str) -> Result<String> {
     let uid = new_uid();
     home.dir.rename(old, &uid)?;
     // No power cut may leave `current` pointing to a name that never reached the disk.
-    sync(home)?;
+    home.sync()?;
     Ok(uid)
-}
-
-fn sync(home: &Home) -> Result<()> {
-    if home.options.durability == Durability::Full { home.dir.sync() } else { Ok(()) }
 }
 
 /// The version of this number, or else the newest before the current one.

@@ -34,7 +34,9 @@
 #![forbid(unsafe_code)]
 
 mod census;
+mod draft;
 mod history;
+mod home;
 mod layout;
 mod lock;
 mod options;

@@ -7,7 +7,7 @@
 //! 3. still under it, the rename is made durable, and only then does anything old lose its name ([`sweep`]);
 //! 4. the number is made durable.
 //!
-//! With [`Durability::None`] the syncs are left out, and everything else stays.
+//! With [`Durability::None`](crate::Durability::None) the syncs are left out, and everything else stays.
 
 use std::sync::Arc;
 
@@ -15,20 +15,19 @@ use hammerspace_error::{Error, Result};
 use hammerspace_os::{Dir, File, Map};
 use hammerspace_sparkey::{IndexOptions, Log, build_index, update_index};
 
-use crate::Durability;
 use crate::census::Census;
+use crate::draft::Draft;
+use crate::home::Home;
 use crate::layout::{CURRENT, IN_THE_MAKING, INDEX};
 use crate::lock::Locked;
-use crate::space::Home;
 use crate::stamp;
 use crate::sweep::sweep;
 use crate::version::Version;
-use crate::writer::Draft;
 
 /// Publishes a finished log; gives the new version's number. `base` is the version that the log continues, if any.
 pub(crate) fn publish(mut draft: Draft, log: &File, base: Option<&Version>) -> Result<u64> {
     let index = write_index(&draft.dir, log, base)?;
-    if draft.home.options.durability == Durability::Full {
+    if draft.home.is_durable() {
         log.sync()?;
         index.sync()?;
         draft.dir.sync()?;
@@ -64,8 +63,7 @@ fn change_current(draft: &mut Draft) -> Result<u64> {
     let stamp = stamp::write_number(&draft.dir, number);
     locked.announce(number);
     let swept = sweep(&home, locked, |other| replaced < other && other < number);
-    let stamped =
-        stamp.and_then(|stamp| if home.options.durability == Durability::Full { stamp.sync() } else { Ok(()) });
+    let stamped = stamp.and_then(|stamp| home.sync_file(&stamp));
     swept.and(stamped).map_err(published_all_the_same)?;
     Ok(number)
 }

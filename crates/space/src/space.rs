@@ -10,6 +10,7 @@ use arc_swap::{ArcSwap, Guard};
 use hammerspace_error::{Kind, Result};
 use hammerspace_os::{Dir, Word, clock};
 
+use crate::home::Home;
 use crate::layout::{CURRENT, uid_of};
 use crate::snapshot::{Snapshot, State, Value};
 use crate::version::Version;
@@ -25,12 +26,6 @@ pub struct Space {
     pub(crate) home: Arc<Home>,
     state: ArcSwap<State>,
     watch: Watch,
-}
-
-/// Where the space is and how it is written: what a handle and its writers share.
-pub(crate) struct Home {
-    pub(crate) dir: Dir,
-    pub(crate) options: Options,
 }
 
 /// When a newer version may be there.

@@ -9,15 +9,14 @@ use std::time::{Duration, SystemTime};
 use hammerspace_error::Result;
 use hammerspace_os::{Dir, process};
 
-use crate::Durability;
 use crate::census::Census;
+use crate::home::Home;
 use crate::layout::{DEAD, IN_THE_MAKING, LOG, pid_of};
 use crate::lock::Locked;
-use crate::space::Home;
 use crate::stamp::State;
 
-/// How long ago the original gem must have last written to a directory before we take its dead writer's word for it: pids mean nothing in
-/// another container, and an hour is longer than any load we know of.
+/// How long ago the original gem must have last written to a directory before we take its dead writer's word for it: pids
+/// mean nothing in another container, and an hour is longer than any load we know of.
 const FOREIGN_AGE: Duration = Duration::from_hours(1);
 
 /// Removes what is neither current nor kept, and all versions whose number is `doomed`. What cannot be removed stays for
@@ -25,9 +24,7 @@ const FOREIGN_AGE: Duration = Duration::from_hours(1);
 pub(crate) fn sweep(home: &Home, locked: Locked, doomed: impl Fn(u64) -> bool) -> Result<()> {
     let space = &home.dir;
     // Should the power fail, the version that `current` pointed to on disk must still have its name.
-    if home.options.durability == Durability::Full {
-        space.sync()?;
-    }
+    home.sync()?;
     let mut census = Census::take(space, &locked)?;
     let useless = useless(&census, home.options.keep, doomed, space);
     for uid in useless {

@@ -1,21 +1,16 @@
 //! Writing: the next version, private until it is published.
 //!
-//! A writer owns a directory of its own, holds the lock on that directory's stamp, and belongs to the process that made it:
-//! a forked child can neither publish nor damage nor delete what its parent has pending.
+//! A writer appends to the log of a [`Draft`], which only its own process can write, publish or remove.
 
 use std::fmt;
-use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 
-use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::{Dir, File};
+use hammerspace_error::Result;
 use hammerspace_sparkey::{LogOptions, LogWriter};
 
-use crate::layout::{DEAD, LOG, new_uid};
-use crate::lock::Locked;
+use crate::draft::{Draft, Owned};
+use crate::home::Home;
 use crate::publish;
-use crate::space::Home;
-use crate::stamp;
 use crate::version::Version;
 
 /// The next version of a space, in the making: put and delete keys, then [`publish`](Self::publish).
@@ -27,21 +22,6 @@ pub struct Writer {
     log: LogWriter<Owned>,
     base: Option<Version>,
 }
-
-/// The private directory. Dropping it removes it, unless it was published or belongs to another process.
-pub(crate) struct Draft {
-    pub(crate) home: Arc<Home>,
-    pub(crate) uid: String,
-    pub(crate) dir: Dir,
-    /// Locked: says that we are at work here.
-    _stamp: File,
-    owner: Owner,
-    pub(crate) published: bool,
-}
-
-/// The process that a writer belongs to.
-#[derive(Clone, Copy)]
-struct Owner(u32);
 
 impl Writer {
     /// Starts empty.
@@ -103,7 +83,7 @@ impl Writer {
     ///
     /// Should it fail, the version before is still current; the error says so where it is otherwise.
     pub fn publish(self) -> Result<u64> {
-        self.draft.owner.check()?;
+        self.draft.check_owner()?;
         let (log, _) = self.log.finish().map_err(|error| self.draft.explain(error))?;
         publish::publish(self.draft, &log.file, self.base.as_ref())
     }
@@ -114,85 +94,6 @@ impl Writer {
 fn is_worth_copying(base: &Version) -> bool {
     let (log, index) = (base.table.log().header(), base.table.index().header());
     index.data_end == log.data_end && index.garbage_size <= log.put_size.saturating_add(log.delete_size) / 2
-}
-
-impl Draft {
-    /// Born under the name of the dead: should we be killed before the stamp is locked, nobody needs to wonder whose it is.
-    /// The lock keeps sweepers out meanwhile, and sees to it that there is a page to announce the publication on.
-    fn create(home: Arc<Home>) -> Result<Self> {
-        let _locked = Locked::exclusive(&home.dir)?;
-        let uid = new_uid();
-        let unborn = format!("{DEAD}{uid}");
-        let stamp = stamp::create(&home.dir.create_dir(&unborn)?)?;
-        home.dir.rename(&unborn, &uid)?;
-        let dir = home.dir.open_dir(&uid)?.ok_or_else(|| vanished(&home.dir, &uid))?;
-        Ok(Self { home, uid, dir, _stamp: stamp, owner: Owner(std::process::id()), published: false })
-    }
-
-    fn create_log(&self) -> Result<Owned> {
-        Ok(Owned { file: self.dir.create_file(LOG)?, owner: self.owner })
-    }
-
-    /// Gives an error of the log the file's name; a child's write, which [`Owned`] refuses, its own words.
-    fn explain(&self, error: Error) -> Error {
-        self.owner.check().err().unwrap_or(error).file(self.dir.path().join(LOG))
-    }
-}
-
-fn vanished(space: &Dir, uid: &str) -> Error {
-    Error::new(Kind::Missing, "the directory that was just made is gone")
-        .file(space.path().join(uid))
-        .remedy("see who else removes files here, and try again")
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if !self.published && self.owner.check().is_ok() {
-            // What cannot be removed now, the next sweep removes: nobody holds its stamp any more.
-            drop(self.home.dir.remove_dir(&self.uid));
-        }
-    }
-}
-
-impl Owner {
-    fn check(self) -> Result<()> {
-        let us = std::process::id();
-        if us == self.0 {
-            return Ok(());
-        }
-        let finding = format!("this writer belongs to process {}, and process {us} was forked from it", self.0);
-        Err(Error::new(Kind::Invalid, finding).remedy("take a new writer after the fork"))
-    }
-}
-
-/// A file that only the process which opened it writes to: after a fork, both sides would share its position.
-struct Owned {
-    file: File,
-    owner: Owner,
-}
-
-impl Write for Owned {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.owner.check().map_err(io::Error::other)?;
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Read for Owned {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.file.read(buffer)
-    }
-}
-
-impl Seek for Owned {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.owner.check().map_err(io::Error::other)?;
-        self.file.seek(to)
-    }
 }
 
 impl fmt::Debug for Writer {

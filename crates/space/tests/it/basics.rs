@@ -19,6 +19,18 @@ fn a_new_space_is_empty_and_a_missing_directory_an_error() {
 }
 
 #[test]
+fn the_format_page_shows_what_is_written() {
+    let scratch = scratch();
+    let page = include_str!("../../../../docs/format/space.md");
+    publish(&quick().create(scratch.path()).unwrap(), &[("a", "1")]);
+    let lock = std::fs::read(scratch.path().join("hammerspace.lock")).unwrap();
+    assert_eq!(lock[..24], hammerspace_testkit::page::hex(page, "Lock page"));
+    assert_eq!((lock.len(), lock[24..].iter().all(|byte| *byte == 0)), (4096, true));
+    let stamp = std::fs::read(scratch.path().join("current/hammerspace.version")).unwrap();
+    assert_eq!(stamp, hammerspace_testkit::page::hex(page, "Stamp"));
+}
+
+#[test]
 fn the_last_write_of_a_key_counts() {
     let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();

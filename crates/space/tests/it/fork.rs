@@ -36,6 +36,27 @@ fn a_child_that_exits_normally_leaves_its_parents_writes_alone() {
     assert_eq!(seen(scratch.path()).len(), PAIRS as usize);
 }
 
+/// What the tests here would miss, they would miss for every child: this one does harm by hand.
+#[test]
+fn canary_a_child_that_writes_to_its_parents_log_is_noticed() {
+    let scratch = scratch();
+    let space = quick().create(scratch.path()).unwrap();
+    let mut writer = space.writer().unwrap();
+    for n in 0..PAIRS {
+        writer.put(format!("key {n}"), format!("{n:0100}")).unwrap();
+    }
+    let pending = version_dirs(scratch.path()).remove(0);
+    let child = fork(|| {
+        let log = std::fs::File::options().write(true).open(scratch.path().join(pending).join("hammerspace.spl"));
+        i32::from(log.and_then(|log| log.write_all_at(&[0xff; 100], 1 << 20)).is_err())
+    });
+    assert_eq!(child.wait(), Some(0));
+    let whole = writer.publish().is_ok() && Space::open(scratch.path()).is_ok_and(|space| {
+        contents(&space.snapshot()).is_ok_and(|twin| twin.len() == PAIRS as usize)
+    });
+    assert!(!whole, "a hundred bytes of the log were overwritten");
+}
+
 #[test]
 fn a_child_that_publishes_or_writes_is_refused_and_does_no_harm() {
     let scratch = scratch();
