@@ -113,7 +113,7 @@ const WRITING: &str = "write the export";
 
 /// Hands every pair to `put`, and ticks.
 fn each(snapshot: &Snapshot, tick: &mut dyn FnMut(), mut put: impl FnMut(&[u8], &[u8]) -> Result<()>) -> Result<()> {
-    for pair in snapshot.iter() {
+    for pair in snapshot {
         let (key, value) = pair?;
         put(&key, &value)?;
         tick();

@@ -37,7 +37,7 @@ impl Scan {
         let prefix = bytes(&self.prefix, self.hex)?;
         let snapshot = Space::open(&self.space)?.snapshot();
         let (mut found, limit) = (0, self.limit.unwrap_or(u64::MAX));
-        for pair in snapshot.iter() {
+        for pair in &snapshot {
             if found == limit {
                 break;
             }
