@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod demo;
 mod exit;
 mod output;
 mod prefix;

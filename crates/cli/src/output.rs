@@ -2,7 +2,8 @@
 //!
 //! What always holds:
 //! 1. With `--json`, standard output carries exactly one object, or for a verb that streams one object per line; an
-//!    error is the last of them, `{"error":{…}}`. Standard error then carries nothing but a progress bar.
+//!    error is the last of them, `{"error":{…}}`. Standard error then carries nothing but a progress bar, or the steps of
+//!    the demo.
 //! 2. Without it, standard output carries what was asked for and nothing else; errors and notes go to standard error,
 //!    as `hammerspace: …`.
 //! 3. Bytes go out as they are. JSON knows only text, so a field whose bytes are not UTF-8 is named `…_base64` instead.

@@ -17,6 +17,7 @@ mod versions;
 use clap::Subcommand;
 use hammerspace_error::Result;
 
+use crate::demo::Demo;
 use crate::exit::{Dialect, Outcome};
 use crate::output::Output;
 use crate::sparkey;
@@ -39,6 +40,7 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: sparkey::Verb,
     },
+    Demo(Demo),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -62,6 +64,7 @@ impl Verb {
             Self::Rollback(verb) => verb.run(out),
             Self::Export(verb) => verb.run(out),
             Self::Sparkey { verb } => verb.run(out),
+            Self::Demo(verb) => verb.run(out),
             Self::Completions(verb) => verb.run(out),
             Self::Man(verb) => verb.run(out),
         }

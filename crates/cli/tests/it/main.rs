@@ -1,6 +1,7 @@
 //! The command as its users meet it: the real binary, its output and its exit codes.
 
 mod damage;
+mod demo;
 mod formats;
 mod guide;
 mod json;
