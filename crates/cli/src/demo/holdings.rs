@@ -48,7 +48,7 @@ impl Holdings {
         match self {
             Self::Own(map) => map.iter().for_each(|pair| touch(pair.0, pair.1)),
             Self::Shared(space) => {
-                for pair in space.snapshot().iter() {
+                for pair in &space.snapshot() {
                     let (key, value) = pair?;
                     touch(&key, &value);
                 }

@@ -78,7 +78,7 @@ fn swap(crew: &mut Crew, space: &Space, version: u64) -> Result<Duration> {
 fn publish(space: &Space, version: u64) -> Result<()> {
     let mut writer = space.replace()?;
     space.refresh()?;
-    for pair in space.snapshot().iter() {
+    for pair in &space.snapshot() {
         let (key, value) = pair?;
         writer.put(&key, marked(&value, version))?;
     }
