@@ -47,6 +47,24 @@ fn an_empty_space_is_empty_and_not_an_error() {
 }
 
 #[test]
+fn a_damaged_version_can_be_listed_gone_back_from_and_replaced() {
+    let place = Place::new();
+    place.run("set s a 1 --keep 2").ends(0);
+    place.run("set s a 2 --keep 2").ends(0);
+    place.write("s/current/hammerspace.spi", "");
+    place.run("get s a").ends(3);
+    assert!(place.run("versions s").ends(0).text().contains("? entries"));
+    place.run("rollback s").ends(0);
+    assert_eq!(place.run("get s a").ends(0).text(), "1");
+
+    place.write("s/current/hammerspace.spl", "");
+    place.write("a.tsv", "a\t3\n");
+    place.run("load s a.tsv").ends(3);
+    place.run("load s a.tsv --replace").ends(0);
+    assert_eq!(place.run("get s a").ends(0).text(), "3");
+}
+
+#[test]
 fn info_counts_the_processes_that_share() {
     let place = Place::new();
     place.feed(&place.hammerspace, &["set", "s", "a"], &vec![b'x'; 1 << 20]).ends(0);
