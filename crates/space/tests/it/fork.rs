@@ -1,14 +1,15 @@
 //! A forked child never publishes, damages or deletes what its parent has pending.
 
 use std::cell::RefCell;
+use std::os::unix::fs::FileExt;
 use std::rc::Rc;
 use std::time::Duration;
 
 use hammerspace_os::process::fork::fork;
 use hammerspace_os::trace::{Op, watch};
-use hammerspace_space::Kind;
+use hammerspace_space::{Kind, Space};
 
-use crate::support::{in_time, publish, quick, scratch, seen};
+use crate::support::{contents, in_time, publish, quick, scratch, seen, version_dirs};
 
 /// More than any buffer of ours, so that some of it was written before the fork and some was not.
 const PAIRS: u32 = 60_000;
@@ -51,9 +52,9 @@ fn canary_a_child_that_writes_to_its_parents_log_is_noticed() {
         i32::from(log.and_then(|log| log.write_all_at(&[0xff; 100], 1 << 20)).is_err())
     });
     assert_eq!(child.wait(), Some(0));
-    let whole = writer.publish().is_ok() && Space::open(scratch.path()).is_ok_and(|space| {
-        contents(&space.snapshot()).is_ok_and(|twin| twin.len() == PAIRS as usize)
-    });
+    let whole = writer.publish().is_ok()
+        && Space::open(scratch.path())
+            .is_ok_and(|space| contents(&space.snapshot()).is_ok_and(|twin| twin.len() == PAIRS as usize));
     assert!(!whole, "a hundred bytes of the log were overwritten");
 }
 
