@@ -8,7 +8,7 @@ use hammerspace_sparkey::IndexHeader;
 
 use crate::census::Census;
 use crate::home::Home;
-use crate::layout::{CURRENT, INDEX, LOG, STAMP, new_uid, pid_of, uid_of};
+use crate::layout::{CURRENT, DEAD, INDEX, LOG, STAMP, new_uid, pid_of, uid_of};
 use crate::lock::Locked;
 use crate::publish::point_current_to;
 use crate::stamp;
@@ -76,12 +76,10 @@ pub(crate) fn rollback(home: &Home, number: Option<u64>) -> Result<u64> {
     census.number_the_current(home, &locked)?;
     let generation = census.next_number(home, &locked)?;
     let (uid, number) = choose(&census, number).map_err(|error| error.file(home.dir.path()))?;
-    let uid = if census.current.as_deref() == Some(uid) { uid.to_owned() } else { renamed(home, uid)? };
+    let is_current = census.current.as_deref() == Some(uid);
+    let uid = if is_current { uid.to_owned() } else { renamed(home, uid)? };
     if Version::open(&home.dir, &uid)?.is_none() {
-        let finding = format!("version {number} is not complete");
-        return Err(Error::new(Kind::Corrupt, finding)
-            .file(home.dir.path().join(uid))
-            .remedy("go back to another one"));
+        return Err(hollow(home, &uid, number, is_current));
     }
     point_current_to(&home.dir, &uid)?;
     locked.announce(generation);
@@ -97,6 +95,17 @@ fn renamed(home: &Home, old: &str) -> Result<String> {
     // No power cut may leave `current` pointing to a name that never reached the disk.
     home.sync()?;
     Ok(uid)
+}
+
+/// A process of the original gem has begun to delete the version, and will not find the rest under its new name: so the rest
+/// gets the name of the dead, for the next sweep.
+fn hollow(home: &Home, uid: &str, number: u64, is_current: bool) -> Error {
+    if !is_current {
+        drop(home.dir.rename(uid, &format!("{DEAD}{uid}")));
+    }
+    Error::new(Kind::Corrupt, format!("files of version {number} are missing"))
+        .file(home.dir.path().join(uid))
+        .remedy("go back to another one")
 }
 
 /// The version of this number, or else the newest before the current one.

@@ -23,10 +23,17 @@ pub(crate) fn publish_like_the_gem(path: &Path, pairs: &[(&str, &str)]) -> Strin
     fs::rename(in_the_making, path.join("current")).unwrap();
     drop(lock);
     if let Ok(old) = old {
-        // As `rm -rf`: somebody else may be at it, too.
-        let _ = fs::remove_dir_all(path.join(old));
+        remove_like_the_gem(&path.join(old));
     }
     uid
+}
+
+/// As Ruby's `rm_rf`: file by file, each by its whole path. Somebody else may be at it, too.
+fn remove_like_the_gem(version: &Path) {
+    for entry in fs::read_dir(version).into_iter().flatten().flatten() {
+        let _ = fs::remove_file(entry.path());
+    }
+    let _ = fs::remove_dir(version);
 }
 
 fn write_like_the_gem(version: &Path, pairs: &[(&str, &str)]) {

@@ -139,3 +139,18 @@ fn the_stamp_of_a_version_of_the_gem_has_the_mode_of_every_stamp() {
     });
     assert!(modes.eq([0, 0]), "nobody else writes to them, whatever the umask");
 }
+
+#[test]
+fn a_version_that_the_gem_half_deleted_is_not_gone_back_to_and_does_not_stay() {
+    let scratch = scratch();
+    let space = quick().keep(3).create(scratch.path()).unwrap();
+    for round in ["one", "two", "three"] {
+        publish(&space, &[("round", round)]);
+    }
+    let two = space.versions().unwrap()[1].uid.clone();
+    std::fs::remove_file(scratch.path().join(two).join("hammerspace.spl")).unwrap();
+    assert_eq!(space.rollback(None).unwrap_err().kind(), Kind::Corrupt);
+    assert_eq!(space.rollback(None).unwrap(), 1, "the next one");
+    publish(&space, &[("round", "four")]);
+    assert_eq!(version_dirs(scratch.path()).len(), 2, "four and one: {:?}", names(scratch.path()));
+}
