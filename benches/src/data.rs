@@ -2,7 +2,8 @@
 
 use fastrand::Rng;
 
-/// Pairs as the issues of spaces have them: short keys with a common beginning, values of 50 to 200 bytes.
+/// Pairs like those the original gem was measured with: values of 50 to 200 bytes, and 14.4 MB of keys and values in
+/// 100,000 pairs.
 pub(crate) struct Data {
     pub(crate) pairs: Vec<(Vec<u8>, Vec<u8>)>,
     rng: Rng,
@@ -50,7 +51,7 @@ pub(crate) fn weight(value: Option<&[u8]>) -> u64 {
 }
 
 fn key(number: usize) -> Vec<u8> {
-    format!("messages.screen_{:03}.label_{number:07}", number % 997).into_bytes()
+    format!("screen_{:03}.{number:07}", number % 997).into_bytes()
 }
 
 fn value(rng: &mut Rng) -> Vec<u8> {
