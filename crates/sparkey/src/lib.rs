@@ -49,7 +49,8 @@ mod table;
 
 pub use codec::Compression;
 pub use index::Index;
-pub use index::builder::{IndexOptions, build_index};
+pub use index::builder::IndexOptions;
+pub use index::bulk::{Effort, build_index, write_index};
 pub use index::header::{HashSize, IndexHeader};
 pub use index::update::update_index;
 pub use log::Log;

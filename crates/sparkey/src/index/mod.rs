@@ -13,6 +13,7 @@
 //! refused by the access that meets it.
 
 pub(crate) mod builder;
+pub(crate) mod bulk;
 pub(crate) mod counts;
 pub(crate) mod header;
 pub(crate) mod probe;

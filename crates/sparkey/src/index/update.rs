@@ -1,6 +1,7 @@
 //! Bringing an index up to date with a log that has grown.
 
-use super::builder::{Builder, IndexOptions, build, capacity_for, shape_for, trusted_puts};
+use super::builder::{Builder, IndexOptions, capacity_for, shape_for, trusted_puts};
+use super::bulk::build;
 use super::counts::Counts;
 use super::header::IndexHeader;
 use super::{Index, check_pair};
@@ -21,7 +22,7 @@ const ROOMY: u64 = 16;
 /// [`Corrupt`](hammerspace_error::Kind::Corrupt), as far as it is looked at.
 pub fn update_index<B, C>(log: &Log<B>, old: &Index<C>, options: &IndexOptions) -> Result<Vec<u8>>
 where
-    B: AsRef<[u8]>,
+    B: AsRef<[u8]> + Sync,
     C: AsRef<[u8]>,
 {
     check_pair(log.header(), old.header()).map_err(|error| named(error, old.file()))?;
