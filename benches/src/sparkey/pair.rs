@@ -18,12 +18,12 @@ pub(super) struct Pair {
 
 impl Pair {
     /// Writes a table of so many keys.
-    pub(super) fn write(scratch: &Path, keys: u64, options: &LogOptions) -> Result<Self> {
+    pub(super) fn write(scratch: &Path, keys: u64, options: LogOptions) -> Result<Self> {
         let name = format!("{keys}-{}", options.compression.name());
         let (log, index) = (scratch.join(format!("{name}.spl")), scratch.join(format!("{name}.spi")));
         let mut bytes = Vec::new();
         let file = std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&log)?;
-        let mut writer = LogWriter::create(file, options)?;
+        let mut writer = LogWriter::create(file, &options)?;
         for number in 0..keys {
             value(number, &mut bytes);
             writer.put(&key(number), &bytes)?;

@@ -20,7 +20,7 @@ const BATCH: usize = 64;
 pub(super) fn rows(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for keys in scale.tables {
-        rows.extend(of_size(scale, &Pair::write(scratch, *keys, &LogOptions::default())?)?);
+        rows.extend(of_size(scale, &Pair::write(scratch, *keys, LogOptions::default())?)?);
     }
     Ok(rows)
 }
