@@ -27,7 +27,8 @@ pub(crate) fn everything() -> bool {
 }
 
 fn packages() -> Result {
-    debian::install(&[&debian::JAVA[..], &debian::SNAPPY, &debian::GETTEXT, &debian::LIBFUZZER].concat())
+    let packages = [&debian::JAVA[..], &debian::SNAPPY, &debian::GETTEXT, &debian::VALGRIND, &debian::LIBFUZZER];
+    debian::install(&packages.concat())
 }
 
 fn components() -> Result {
