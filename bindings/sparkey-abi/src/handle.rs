@@ -61,6 +61,7 @@ pub(crate) struct Owner<T>(*mut *mut T);
 impl<T> Owner<T> {
     /// Hands an object over.
     pub(crate) fn fill(&mut self, object: T) -> Outcome {
+        self.check()?;
         Out(self.0).set(Box::into_raw(Box::new(object)))
     }
 

@@ -7,9 +7,9 @@ use crate::log_reader::{self, LogReader, first_wrong, map};
 use hammerspace_os::Map;
 use hammerspace_sparkey::{HashSize, Index, IndexHeader, IndexOptions, Table, build_index_as_c};
 use std::ffi::c_int;
-use std::fs::Permissions;
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::ptr;
 
@@ -109,12 +109,19 @@ fn write(index: &Path, log: &Path, hash_size: c_int) -> Outcome {
     }
 }
 
+/// Writes a file beside `path`, makes it durable, and only then gives it that name. Readers of the old one keep it.
 fn replace(path: &Path, bytes: &[u8]) -> Outcome {
-    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mode = Permissions::from_mode(0o644);
-    let mut file = tempfile::Builder::new().prefix(".sparkey-").permissions(mode).tempfile_in(directory)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|refused| refused.error)?;
-    Ok(())
+    let drawn = getrandom::u64().map_err(|_| Code::InternalError)?;
+    let fresh = path.with_file_name(format!(".sparkey-{drawn:016x}"));
+    let put = || -> io::Result<()> {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&fresh)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&fresh, path)
+    };
+    put().map_err(|error| {
+        // It may not even be there.
+        let _ = fs::remove_file(&fresh);
+        error.into()
+    })
 }
