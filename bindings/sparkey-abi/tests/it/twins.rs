@@ -12,9 +12,11 @@
 //! Snappy's packed bytes differ from one release of its library to the next, and so between that and ours. There the blocks
 //! must be cut at the same entries, and the indexes are made of one log, theirs.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
+use data_encoding::HEXLOWER;
 use fastrand::Rng;
 use hammerspace_sparkey::{Compression, Index, IndexHeader, Log, LogHeader, Table};
 use tempfile::tempdir;
@@ -98,11 +100,11 @@ fn changes(rng: &mut Rng, is_first: bool) -> String {
     for _ in 0..count {
         let key = rng.u32(0..keys);
         let key = "6b".repeat(key as usize % 40) + &format!("{key:08x}");
-        lines += &match rng.u32(0..10) {
-            0 | 1 => format!("delete .{key}\n"),
-            2 => "flush\n".to_string(),
-            _ => format!("put .{key} .{}\n", value(rng)),
-        };
+        match rng.u32(0..10) {
+            0 | 1 => writeln!(lines, "delete .{key}").unwrap(),
+            2 => lines += "flush\n",
+            _ => writeln!(lines, "put .{key} .{}", value(rng)).unwrap(),
+        }
     }
     lines + "close\n"
 }
@@ -110,7 +112,8 @@ fn changes(rng: &mut Rng, is_first: bool) -> String {
 fn value(rng: &mut Rng) -> String {
     let len = if rng.u32(0..20) == 0 { rng.usize(0..9000) } else { rng.usize(0..60) };
     let letters = rng.u8(1..=255);
-    (0..len).map(|_| format!("{:02x}", rng.u8(0..letters))).collect()
+    let value: Vec<u8> = (0..len).map(|_| rng.u8(0..letters)).collect();
+    HEXLOWER.encode(&value)
 }
 
 fn read(directory: &Path, file: &str) -> Result<Vec<u8>, String> {
