@@ -44,6 +44,7 @@ mod codec;
 mod fault;
 mod index;
 mod log;
+mod plain;
 mod report;
 mod table;
 
