@@ -50,10 +50,12 @@ mod table;
 
 pub use codec::Compression;
 pub use index::Index;
+pub use index::as_c::build_index_as_c;
 pub use index::builder::{IndexOptions, build_index};
 pub use index::header::{HashSize, IndexHeader};
 pub use index::update::update_index;
 pub use log::Log;
+pub use log::cursor::{Cursor, CursorState};
 pub use log::entries::Entries;
 pub use log::entry::{Address, Entry, EntryKind, KEY_LEN_MAX};
 pub use log::header::LogHeader;

@@ -169,10 +169,16 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
         named(error, self.index.file())
     }
 
-    /// Whether this put is the one that the index has for its key: it points to just this address.
-    fn is_live(&self, entry: &Entry<'_>) -> bool {
-        let Some(address) = self.index.shape().pack(entry.address).filter(|_| entry.is_put()) else { return false };
-        self.index.probe(self.index.hash(&entry.key)).any(|(_, slot)| slot.address == address)
+    /// Where the slots point to that hold the hash of `key`, with the slots' numbers.
+    pub(crate) fn targets(&self, key: &[u8]) -> impl Iterator<Item = Result<(usize, Address)>> {
+        let probe = self.index.probe(self.index.hash(key));
+        probe.map(|(at, slot)| self.address(at, slot).map(|address| (at, address)))
+    }
+
+    /// Whether the put of `key` at this address is the one that the index has for it.
+    pub(crate) fn has(&self, key: &[u8], address: Address) -> bool {
+        let Some(address) = self.index.shape().pack(address) else { return false };
+        self.index.probe(self.index.hash(key)).any(|(_, slot)| slot.address == address)
     }
 }
 
@@ -195,7 +201,7 @@ impl<'a, L: AsRef<[u8]>, I: AsRef<[u8]>> Iterator for Live<'a, L, I> {
     type Item = Result<Entry<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.entries.next_where(|entry| self.table.is_live(entry))
+        self.entries.next_where(|entry| entry.is_put() && self.table.has(&entry.key, entry.address))
     }
 }
 

@@ -12,6 +12,7 @@
 //! On open the header's own contradictions are refused, and a table that the file does not hold. Everything else is
 //! refused by the access that meets it.
 
+pub(crate) mod as_c;
 pub(crate) mod builder;
 pub(crate) mod counts;
 pub(crate) mod header;
