@@ -4,6 +4,7 @@
 mod bench;
 mod debian;
 mod fuzz;
+mod install;
 mod java;
 mod program;
 mod steps;
@@ -29,6 +30,8 @@ enum Menu {
     Bench(bench::Options),
     /// Feed the readers bytes that nobody thought of.
     Fuzz(fuzz::Options),
+    /// Put libraries, headers and programs where a C compiler and a shell find them.
+    Install(install::Options),
 }
 
 fn main() -> ExitCode {
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         Menu::Tidy => said(tidy::check()),
         Menu::Bench(options) => said(bench::run(&options)),
         Menu::Fuzz(options) => said(fuzz::run_all(&options)),
+        Menu::Install(options) => said(install::run_all(&options)),
     };
     if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use hammerspace::{Compression, Error, Kind, Result, Snapshot, Space};
+use hammerspace::{Compression, Error, Kind, Result, Snapshot};
 use hammerspace_error::Doing;
 use hammerspace_sparkey::{LogOptions, LogWriter};
 use serde::Serializer as _;
@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::exit::Outcome;
 use crate::output::{self, Output, shown};
+use crate::paging::Reading;
 use crate::progress::Progress;
 use crate::sparkey::{Pair, replace};
 use crate::values::{BLOCK_SIZE, block_sizes, compressions};
@@ -25,6 +26,8 @@ use crate::values::{BLOCK_SIZE, block_sizes, compressions};
 pub(crate) struct Export {
     /// The directory of the space
     space: PathBuf,
+    #[command(flatten)]
+    reading: Reading,
     /// In what form
     #[arg(long, value_enum, default_value_t = Form::Ndjson)]
     format: Form,
@@ -55,7 +58,7 @@ enum Form {
 
 impl Export {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
-        let snapshot = Space::open(&self.space)?.snapshot();
+        let snapshot = self.reading.open(&self.space)?.snapshot();
         match &self.output {
             None => self.to_stdout(&snapshot, out)?,
             Some(path) => {

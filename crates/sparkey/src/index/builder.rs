@@ -2,7 +2,8 @@
 //!
 //! Whoever is farther from home keeps the slot, and among equals whoever came first: a new key goes behind those that want
 //! the same slot, and everything from there to the next empty slot moves right. So keys that want the same slot lie in the
-//! order in which they came to life, whatever was displaced before.
+//! order in which they came to life, whatever was displaced before. That is our rule; C has another,
+//! if it is asked for ([`Ties`]).
 //!
 //! The walk and the hole-closing both end after `capacity` steps, because a table that is brought up to date comes from
 //! outside and may be damaged.
@@ -61,12 +62,9 @@ pub(crate) fn build_in_sequence<B: AsRef<[u8]>>(
     capacity: u64,
     options: &IndexOptions,
 ) -> Result<Vec<u8>> {
-    let seed = seed_of(options)?;
     let hash_size = options.hash_size.unwrap_or(hash_size_for(capacity));
     let shape = shape_for(log.header(), end, hash_size, capacity as usize);
-    let image = empty_image(shape)?;
-    let mut builder =
-        Builder { log, end, shape, seed, image, garbage_size: 0, num_entries: 0, counts: None, source: None };
+    let mut builder = Builder::new(log, end, shape, seed_of(options)?, Ties::ByAge)?;
     builder.replay(Address::FIRST, puts)?;
     builder.finish()
 }
@@ -82,7 +80,6 @@ pub(crate) fn hash_size_for(capacity: u64) -> HashSize {
 }
 
 /// Header and table, all zeros.
-#[cfg(test)]
 fn empty_image(shape: Shape) -> Result<Vec<u8>> {
     let mut image = room_for(shape)?;
     image.resize(IndexHeader::SIZE + shape.capacity * shape.slot_size(), 0);
@@ -145,6 +142,15 @@ pub(crate) fn header_for(
     }
 }
 
+/// Who comes first among keys that are equally far from home.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ties {
+    /// The one that came to life first: the table does not depend on the order of insertion.
+    ByAge,
+    /// The one that has not been moved, as in C.
+    AsC,
+}
+
 /// A table in the making, with room for the header before it.
 pub(crate) struct Builder<'a, B> {
     pub(crate) log: &'a Log<B>,
@@ -152,6 +158,7 @@ pub(crate) struct Builder<'a, B> {
     pub(crate) end: u64,
     pub(crate) shape: Shape,
     pub(crate) seed: u32,
+    pub(crate) ties: Ties,
     pub(crate) image: Vec<u8>,
     pub(crate) garbage_size: u64,
     pub(crate) num_entries: u64,
@@ -163,6 +170,12 @@ pub(crate) struct Builder<'a, B> {
 }
 
 impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
+    /// An empty table.
+    pub(crate) fn new(log: &'a Log<B>, end: u64, shape: Shape, seed: u32, ties: Ties) -> Result<Self> {
+        let image = empty_image(shape)?;
+        Ok(Self { log, end, shape, seed, ties, image, garbage_size: 0, num_entries: 0, counts: None, source: None })
+    }
+
     /// Applies the log's entries from `from` on, among which there are `puts` puts.
     pub(crate) fn replay(&mut self, from: Address, puts: u64) -> Result<()> {
         let log = self.log;
@@ -226,7 +239,7 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
     }
 
     /// Robin Hood: the carried slot takes the place of the first one that is nearer home, and that one is carried on.
-    fn insert(&mut self, mut carried: Slot) -> Result<()> {
+    pub(crate) fn insert(&mut self, mut carried: Slot) -> Result<()> {
         self.counts = None;
         let mut at = self.shape.wanted(carried.hash);
         let (mut displacement, mut moves) = (0, false);
@@ -238,7 +251,8 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
                 return Ok(());
             }
             let theirs = self.shape.displacement(at, resident.hash);
-            if displacement > theirs || (displacement == theirs && moves) {
+            let goes_first = displacement == theirs && moves && self.ties == Ties::ByAge;
+            if displacement > theirs || goes_first {
                 self.set(at, carried);
                 (carried, displacement, moves) = (resident, theirs, true);
             }

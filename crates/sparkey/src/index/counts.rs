@@ -31,6 +31,7 @@ impl Counts {
     }
 
     /// Counts part of a table from left to right: its bytes, the number of its first slot, and the slot before that.
+    #[expect(clippy::needless_bitwise_bool, reason = "see below")]
     pub(crate) fn add(
         &mut self,
         slots: &[u8],

@@ -1,6 +1,6 @@
 //! Bringing an index up to date with a log that has grown.
 
-use super::builder::{Builder, IndexOptions, capacity_for, shape_for, trusted_puts};
+use super::builder::{Builder, IndexOptions, Ties, capacity_for, shape_for, trusted_puts};
 use super::bulk::build;
 use super::counts::Counts;
 use super::header::IndexHeader;
@@ -39,6 +39,7 @@ where
         end: log.header().data_end,
         shape: *old.shape(),
         seed,
+        ties: Ties::ByAge,
         image: old.bytes()[..IndexHeader::SIZE + old.table().len()].to_vec(),
         garbage_size: old.header().garbage_size,
         num_entries: old.header().num_entries,

@@ -40,7 +40,7 @@ pub(crate) struct Pair {
     absent_colliding: Vec<String>,
     log_header: HashMap<String, u64>,
     index_header: HashMap<String, u64>,
-    table_rule: Option<String>,
+    pub(crate) table_rule: Option<String>,
 }
 
 #[derive(Deserialize)]

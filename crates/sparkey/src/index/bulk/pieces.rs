@@ -58,11 +58,12 @@ impl<'a, B: AsRef<[u8]>> Walk<'a, B> {
         piece.decoded.clear();
         let Self { log, entries, shape, puts_left, delete_size, .. } = self;
         entries.next_keys(PIECE_LEN, &mut piece.decoded, |entry| {
-            match entry.kind {
-                EntryKind::Put => {
-                    *puts_left = puts_left.checked_sub(1).ok_or_else(|| too_many_puts(log, entry.address))?
-                }
-                EntryKind::Delete => *delete_size = delete_size.saturating_add(entry.len),
+            if entry.kind == EntryKind::Delete {
+                *delete_size = delete_size.saturating_add(entry.len);
+            } else if *puts_left == 0 {
+                return Err(too_many_puts(log, entry.address));
+            } else {
+                *puts_left -= 1;
             }
             let address = shape.pack(entry.address);
             let record = address.and_then(|address| Record::new(0, address, entry.kind));

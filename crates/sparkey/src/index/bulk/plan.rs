@@ -40,16 +40,9 @@ impl Plan {
     /// For a table of this shape and a log that claims so many entries.
     pub(super) fn new(shape: &Shape, entries: u64, effort: &Effort) -> Self {
         let most = (entries / ENTRIES_PER_THREAD).max(1).min(effort.threads() as u64) as usize;
-        let plans = (1..=most).rev().map(|threads| Self::with_threads(shape, entries, effort.memory, threads));
-        let (mut fitting, mut last) = (None, None);
-        for (fits, plan) in plans {
-            last = Some(plan);
-            if fits {
-                fitting = Some(plan);
-                break;
-            }
-        }
-        fitting.or(last).expect("there is a plan for one thread")
+        let plan = |threads| Self::with_threads(shape, entries, effort.memory, threads);
+        let fitting = (1..=most).rev().map(plan).find_map(|(fits, plan)| fits.then_some(plan));
+        fitting.unwrap_or_else(|| plan(1).1)
     }
 
     /// The plan for so many threads, and whether it keeps to the budget.

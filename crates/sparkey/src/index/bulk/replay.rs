@@ -111,6 +111,7 @@ impl<'a, B: AsRef<[u8]>> Replay<'a, B> {
 
 /// Whether the first `len` records want their slot as puts of different keys: their hashes say so, if they are no more than
 /// two.
+#[expect(clippy::needless_bitwise_bool, reason = "branches that nobody can predict")]
 #[inline]
 fn is_settled(pair: [Record; 2], len: usize) -> bool {
     let [one, other] = pair;

@@ -45,7 +45,7 @@ impl<T: Send> Turnstile<T> {
             Ok(())
         };
         thread::scope(|scope| {
-            let spawn = |_| thread::Builder::new().spawn_scoped(scope, &work);
+            let spawn = |_| thread::Builder::new().spawn_scoped(scope, work);
             // Where no thread is to be had, those that there are do the work.
             let others: Vec<_> = (1..threads).map_while(|number| spawn(number).ok()).collect();
             let ours = work();

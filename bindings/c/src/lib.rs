@@ -1,0 +1,1 @@
+//! Hammerspace for C.
