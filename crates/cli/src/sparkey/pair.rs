@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use hammerspace_error::{Doing, Error, Kind, Result};
 use hammerspace_os::{File, Map};
-use hammerspace_sparkey::{Index, IndexHeader, IndexOptions, Log, LogWriter, Table, build_index, update_index};
+use hammerspace_sparkey::{
+    Effort, Index, IndexHeader, IndexOptions, Log, LogWriter, Table, build_index, update_index, write_index,
+};
 use tempfile::NamedTempFile;
 
 use crate::progress::Progress;
@@ -59,9 +61,11 @@ impl Pair {
     }
 
     /// Builds the index afresh. Spotify's tool goes on from the old one, and so carries its damage along.
-    pub(crate) fn build_index(&self) -> Result<IndexHeader> {
+    pub(crate) fn build_index(&self, effort: &Effort) -> Result<IndexHeader> {
         let _working = Progress::unknown("index");
-        self.put_index(&build_index(&open_log(&self.log)?, &IndexOptions::default())?)
+        let log = open_log(&self.log)?;
+        let scratch = || tempfile::tempfile_in(directory(&self.index)).doing("create a scratch file");
+        replace(&self.index, |file| write_index(&log, &IndexOptions::default(), effort, file, scratch))
     }
 
     /// Brings the index up to the log's end: at the cost of what was appended, where it is sound and belongs to the log.
@@ -69,14 +73,12 @@ impl Pair {
         let log = open_log(&self.log)?;
         let updated = self.open_table().and_then(|old| update_index(&log, old.index(), &IndexOptions::default()));
         match updated {
-            Ok(index) => self.put_index(&index),
-            Err(_) => self.build_index(),
+            Ok(index) => {
+                replace(&self.index, |file| file.write_all(&index).doing("write the index"))?;
+                IndexHeader::parse(&index)
+            }
+            Err(_) => self.build_index(&Effort::default()),
         }
-    }
-
-    fn put_index(&self, index: &[u8]) -> Result<IndexHeader> {
-        replace(&self.index, |file| file.write_all(index).doing("write the index"))?;
-        IndexHeader::parse(index)
     }
 }
 
@@ -121,8 +123,12 @@ pub(crate) fn replace<T>(path: &Path, write: impl FnOnce(&mut fs::File) -> Resul
 /// A new file of an unlikely name in the same directory, with the mode that Spotify's tool gives its files. It goes when
 /// it is dropped.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    tempfile::Builder::new().prefix(".sparkey-").permissions(Permissions::from_mode(0o644)).tempfile_in(dir)
+    let mode = Permissions::from_mode(0o644);
+    tempfile::Builder::new().prefix(".sparkey-").permissions(mode).tempfile_in(directory(path))
+}
+
+fn directory(path: &Path) -> &Path {
+    path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The name with its last letter replaced, if it ends with `suffix`.

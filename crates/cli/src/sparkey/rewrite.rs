@@ -8,6 +8,7 @@ use hammerspace_sparkey::{Compression, LogHeader, LogOptions, LogWriter};
 use serde_json::json;
 
 use super::pair::{Pair, replace};
+use crate::effort::Indexing;
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -26,6 +27,8 @@ pub(crate) struct Rewrite {
     input: PathBuf,
     /// The index to write, OTHER.spi; its log goes beside it
     output: PathBuf,
+    #[command(flatten)]
+    indexing: Indexing,
 }
 
 impl Rewrite {
@@ -46,7 +49,7 @@ impl Rewrite {
             }
             Ok(log.finish()?.1)
         })?;
-        target.build_index()?;
+        target.build_index(&self.indexing.effort())?;
         if out.json() {
             let dropped = table.log().header().num_puts - header.num_puts;
             out.object(&json!({

@@ -7,6 +7,7 @@ use hammerspace_error::Result;
 
 use super::info::{Described, Header};
 use super::pair::Pair;
+use crate::effort::Indexing;
 use crate::exit::Outcome;
 use crate::output::Output;
 
@@ -15,12 +16,14 @@ use crate::output::Output;
 pub(crate) struct Writehash {
     /// The log, NAME.spl; the index goes to NAME.spi
     log: PathBuf,
+    #[command(flatten)]
+    indexing: Indexing,
 }
 
 impl Writehash {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let pair = Pair::of_log(&self.log)?;
-        let header = pair.build_index()?;
+        let header = pair.build_index(&self.indexing.effort())?;
         if out.json() {
             out.object(&Described { file: &pair.index, header: &Header::Index(header) })?;
         }
