@@ -40,6 +40,7 @@
 //! [`Error`]: hammerspace_error::Error
 #![forbid(unsafe_code)]
 
+mod cache;
 mod codec;
 mod fault;
 mod index;
@@ -47,6 +48,7 @@ mod log;
 mod report;
 mod table;
 
+pub use cache::{BlockCache, CachedValue};
 pub use codec::Compression;
 pub use index::Index;
 pub use index::builder::{IndexOptions, build_index};
