@@ -20,12 +20,12 @@ use crate::log::header::LogHeader;
 use arc_swap::{ArcSwapAny, Guard};
 use hammerspace_bytes::field::get_u64;
 use hammerspace_os::prefetch;
-use triomphe::ThinArc;
 use std::fmt;
 use std::mem::size_of;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use triomphe::ThinArc;
 
 /// A bounded cache of decoded blocks, for [`Table::with_cache`](crate::Table::with_cache). Any number of tables and threads
 /// may share one.

@@ -79,7 +79,11 @@ impl Progress {
             None => self.last_number(packed, at, trailer.into())?,
         };
         let at = at + usize::from(trailer);
-        if tag & 3 == 0 { self.literal(packed, out, at, usize::from(len) + number) } else { self.copy(out, at, len.into(), usize::from(offset) + number) }
+        if tag & 3 == 0 {
+            self.literal(packed, out, at, usize::from(len) + number)
+        } else {
+            self.copy(out, at, len.into(), usize::from(offset) + number)
+        }
     }
 
     #[inline(always)]
@@ -174,3 +178,162 @@ static TAGS: [Tag; 256] = {
     }
     tags
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fastrand::Rng;
+
+    /// What our decoder, or a faulty one, makes of a block: at least `until` bytes, or all.
+    type Decode = dyn Fn(&[u8], usize) -> Result<Vec<u8>, String>;
+
+    fn ours(packed: &[u8], until: usize) -> Result<Vec<u8>, String> {
+        let mut progress = Progress::start(packed)?;
+        // What is in the room for more must not matter.
+        let mut out = vec![0xa5; progress.len + SLACK];
+        progress.decode(packed, &mut out, until)?;
+        out.truncate(progress.made);
+        Ok(out)
+    }
+
+    /// Holds a decoder against `snap`, to the end and to places before it.
+    fn check(decode: &Decode, packed: &[u8], rng: &mut Rng) {
+        let whole = decode(packed, usize::MAX);
+        match snap::raw::Decoder::new().decompress_vec(packed) {
+            Ok(expected) => assert_eq!(whole.as_ref(), Ok(&expected)),
+            Err(error) => assert!(whole.is_err(), "{error} is overlooked"),
+        }
+        let len = Progress::start(packed).map_or(0, |progress| progress.len);
+        let mut untils: Vec<usize> = (0..4).map(|_| rng.usize(..=len)).collect();
+        untils.sort_unstable();
+        let mut before = Ok(Vec::new());
+        for until in untils {
+            let part = decode(packed, until);
+            match (&before, &part) {
+                (Ok(before), Ok(part)) => assert!(part.len() >= until && part.starts_with(before), "another beginning"),
+                (Err(_), Ok(_)) => panic!("a fault is forgotten"),
+                (_, Err(_)) => assert!(whole.is_err(), "a part is refused, the whole is not"),
+            }
+            if let (Ok(part), Ok(whole)) = (&part, &whole) {
+                assert!(whole.starts_with(part), "another beginning");
+            }
+            before = part;
+        }
+    }
+
+    /// A block with something to copy, near and far.
+    fn block(rng: &mut Rng) -> Vec<u8> {
+        let len_max = if rng.bool() { 300 } else { 70_000 };
+        let (letters, len) = (rng.u8(1..=64), rng.usize(1..len_max));
+        let mut block: Vec<u8> = Vec::new();
+        while block.len() < len {
+            if rng.bool() && !block.is_empty() {
+                let (back, count) = (rng.usize(1..=block.len()), rng.usize(1..100));
+                (0..count).for_each(|_| block.push(block[block.len() - back]));
+            } else {
+                (0..rng.usize(1..300)).for_each(|_| block.push(rng.u8(..letters)));
+            }
+        }
+        block
+    }
+
+    fn packed(rng: &mut Rng) -> Vec<u8> {
+        snap::raw::Encoder::new().compress_vec(&block(rng)).unwrap()
+    }
+
+    fn check_many(decode: &Decode, seed: u64, rounds: usize) {
+        println!("seed {seed}"); // shown if it fails
+        let mut rng = Rng::with_seed(seed);
+        for _ in 0..rounds {
+            let sound = packed(&mut rng);
+            check(decode, &sound, &mut rng);
+            for _ in 0..20 {
+                let mut broken = sound.clone();
+                for _ in 0..rng.usize(1..3) {
+                    let near = 1 << rng.u32(3..18);
+                    let at = rng.usize(..broken.len().min(near));
+                    broken[at] ^= 1 << rng.u32(..8);
+                }
+                broken.truncate(if rng.bool() { broken.len() } else { rng.usize(..=broken.len()) });
+                check(decode, &broken, &mut rng);
+            }
+        }
+    }
+
+    #[test]
+    fn it_agrees_with_snap_on_sound_and_broken_blocks() {
+        check_many(&ours, 1, 60);
+    }
+
+    /// Every element of two bytes, behind a literal and before one.
+    #[test]
+    fn it_agrees_with_snap_on_every_tag() {
+        let mut rng = Rng::with_seed(2);
+        for (tag, next) in (0..=255_u8).flat_map(|tag| [0, 1, 2, 4, 255].map(|next| (tag, next))) {
+            for len in 1..100 {
+                let elements = [&[len, 3 << 2, b'a', b'b', b'c', b'd', tag, next][..], &[0; 70]].concat();
+                check(&ours, &elements, &mut rng);
+                check(&ours, &elements[..8], &mut rng);
+            }
+        }
+    }
+
+    #[test]
+    fn all_kinds_of_elements() {
+        for (packed, expected) in [
+            (&b"\x0b\x10Wikip\x00e\x01\x04"[..], None),
+            (b"\x06\x04ab\x01\x02", Some(&b"ababab"[..])),
+            (b"\x05\x04ab\x0a\x02\x00", Some(b"ababa")),
+            (b"\x05\x04ab\x0b\x02\x00\x00\x00", Some(b"ababa")),
+            (b"\x04\xf0\x03abcd", Some(b"abcd")),
+            (b"\x04\xf4\x03\x00abcd", Some(b"abcd")),
+            (b"\x04\xf8\x03\x00\x00abcd", Some(b"abcd")),
+            (b"\x04\xfc\x03\x00\x00\x00abcd", Some(b"abcd")),
+            (b"\x02\xf0\x01ab", Some(b"ab")),
+        ] {
+            assert_eq!(ours(packed, usize::MAX).ok().as_deref(), expected, "{}", packed.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn what_is_behind_is_not_looked_at() {
+        let mut rng = Rng::with_seed(3);
+        let letters: Vec<u8> = std::iter::repeat_with(|| rng.u8(..)).take(10_000).collect();
+        let mut packed = vec![0xd8, 0xb6, 0x01]; // 23,384
+        packed.extend([&[61 << 2, 0x0f, 0x27][..], &letters].concat());
+        packed.extend([0xff; 2000]);
+        assert_eq!(ours(&packed, 10_000).as_deref(), Ok(&letters[..]));
+        assert!(ours(&packed, 10_001).is_err());
+    }
+
+    #[test]
+    #[should_panic(expected = "left == right")]
+    fn canary_a_lost_byte_is_noticed() {
+        let faulty = |packed: &[u8], until: usize| {
+            ours(packed, until).map(|mut out| {
+                out.iter_mut().skip(1000).take(1).for_each(|byte| *byte ^= 1);
+                out
+            })
+        };
+        check_many(&faulty, 4, 10);
+    }
+
+    #[test]
+    #[should_panic(expected = "is overlooked")]
+    fn canary_an_overlooked_fault_is_noticed() {
+        check_many(&|packed, until| Ok(ours(packed, until).unwrap_or_default()), 5, 10);
+    }
+
+    #[test]
+    #[should_panic(expected = "another beginning")]
+    fn canary_a_part_that_is_no_beginning_is_noticed() {
+        let faulty = |packed: &[u8], until: usize| {
+            let mut out = ours(packed, until)?;
+            if until < 100 {
+                out.iter_mut().for_each(|byte| *byte ^= 1);
+            }
+            Ok(out)
+        };
+        check_many(&faulty, 6, 10);
+    }
+}

@@ -10,6 +10,10 @@
 //! 4. The block in which such an entry ends holds nothing after it.
 //!
 //! So memory follows the bytes that really decode; the lengths that an entry claims only say when to stop.
+//!
+//! Iteration decodes every block to its end, and so sees all that is wrong with it. A lookup without a cache stops behind
+//! its entry: it never looks at what follows, and cannot see damage there. `verify` does. With a cache, lookups decode whole
+//! blocks, since others may want their ends.
 
 use super::buffer::Buffer;
 use super::entry::{Address, Entry, Head};
@@ -24,6 +28,9 @@ use hammerspace_os::prefetch;
 use std::borrow::Cow;
 use std::ops::Range;
 
+/// Bytes that are decoded in one go: each start and stop costs as much as decoding a few entries.
+const AHEAD: usize = 256;
+
 /// A cursor over the decoded blocks of a log.
 pub(crate) struct Blocks<'a> {
     /// The log up to where we may read.
@@ -31,6 +38,8 @@ pub(crate) struct Blocks<'a> {
     header: &'a LogHeader,
     /// Where decoded blocks are kept, if anywhere.
     shelf: Option<&'a Shelf>,
+    /// Whether blocks are decoded, and so checked, to their ends.
+    is_thorough: bool,
     /// Offset of the block that is open; 0 before the first.
     start: usize,
     /// Offset of the block after it.
@@ -54,17 +63,20 @@ enum Block<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// A cursor over `data`, which is the log from its first byte up to where the caller may look.
+    /// A cursor over `data`, which is the log from its first byte up to where the caller may look. Decodes whole blocks.
     pub(crate) fn new(data: &'a [u8], header: &'a LogHeader) -> Self {
-        Self::over(data, header, None)
+        Self { is_thorough: true, ..Self::for_entries(data, header, None) }
     }
 
-    /// The same, for single entries: looks for the blocks they start in on the `shelf`, and puts them there.
-    pub(crate) fn over(data: &'a [u8], header: &'a LogHeader, shelf: Option<&'a Shelf>) -> Self {
+    /// The same for single entries: looks for the blocks they start in on the `shelf`, and puts them there. Without one,
+    /// decodes blocks no further than it reads.
+    #[inline]
+    pub(crate) fn for_entries(data: &'a [u8], header: &'a LogHeader, shelf: Option<&'a Shelf>) -> Self {
         Self {
             data,
             header,
             shelf,
+            is_thorough: false,
             start: 0,
             next: LogHeader::SIZE,
             block: Block::Own(Buffer::default()),
@@ -105,8 +117,6 @@ impl<'a> Blocks<'a> {
             }
             self.open(self.next)?;
         }
-        // Whoever reads on needs all of it.
-        self.reach(usize::MAX)?;
         let address = Address { offset: self.start as u64, index: self.index };
         let head = self.head()?;
         let payload = self.bytes(head.payload_len())?;
@@ -120,7 +130,7 @@ impl<'a> Blocks<'a> {
         if self.index == 0 && self.at > 0 {
             return Err(self.broken("the block holds more than the end of the entry that it continues"));
         }
-        self.reach(self.at + 2 * vlq::LEN_MAX)?;
+        self.reach_ahead(self.at + 2 * vlq::LEN_MAX)?;
         let head = Head::parse(self.rest()).map_err(|malformed| match malformed {
             Malformed::Truncated => self.broken("the block ends within an entry's lengths"),
             Malformed::TooLong => self.broken("an entry's length is no VLQ of 64 bits"),
@@ -258,7 +268,16 @@ impl<'a> Blocks<'a> {
                 .map_err(|finding| fault::log(offset, format!("the block {finding}")))?;
         }
         (self.start, self.next, self.at, self.index) = (offset, to, 0, 0);
-        Ok(())
+        if self.is_thorough { self.reach(usize::MAX) } else { Ok(()) }
+    }
+
+    /// The same as `reach`, for somebody who will soon come for more.
+    #[inline]
+    fn reach_ahead(&mut self, end: usize) -> Result<()> {
+        match &self.block {
+            Block::Own(buffer) if buffer.made().len() < end => self.reach(end + AHEAD),
+            _ => Ok(()),
+        }
     }
 
     /// Decodes on until `end` bytes of the block are there, or all of it.
@@ -290,14 +309,19 @@ impl<'a> Blocks<'a> {
         &self.made()[self.at..]
     }
 
-    /// Bytes of the block that have not been read, decoded or not.
+    /// Bytes of the block, decoded or not.
     #[inline]
-    fn left(&self) -> usize {
-        let len = match &self.block {
+    fn len(&self) -> usize {
+        match &self.block {
             Block::Own(buffer) => buffer.len(),
             Block::Shared(hit) => hit.bytes().len(),
-        };
-        len - self.at
+        }
+    }
+
+    /// Those that have not been read.
+    #[inline]
+    fn left(&self) -> usize {
+        self.len() - self.at
     }
 
     #[cold]

@@ -54,7 +54,7 @@ impl<'a> Lookup<'a> {
     pub(crate) fn over(data: &'a [u8], header: &'a LogHeader, shelf: Option<&'a Shelf>) -> Self {
         match header.compression {
             Compression::None => Self::Plain(data),
-            _ => Self::Blocks(Blocks::over(data, header, shelf)),
+            _ => Self::Blocks(Blocks::for_entries(data, header, shelf)),
         }
     }
 
