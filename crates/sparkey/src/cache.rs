@@ -3,26 +3,30 @@
 //! ```text
 //! (table, offset) ── hash ──► set:   | tag | tag | … 8     32 bits of the hash; 0 = empty
 //!                                    | used bits           CLOCK: read since the hand passed
-//!                                    | block | block | … 8
-//!                                        │
-//!                                        ▼
-//! block:  table, offset, next | starts of entries 0, stride, 2 stride, … | decoded bytes
+//!                                    | block | block | … 8 pointers: `block.rs`
+//!                                    | hints | hints | … 8 where a block's first entries start, roughly
 //! ```
 //! 1. A hit takes no lock and writes nothing that other threads read, but for a used bit that was not set.
 //! 2. A block never changes. Whoever holds one keeps it alive, evicted or not.
 //! 3. The bytes of the blocks in the sets never exceed the bound. A block that does not fit is simply not kept.
-//! 4. Tags are hints: what a block is says the block. So slots may be torn between two writers, and nobody is misled.
+//! 4. Tags and hints are just that: a slot may be torn between two writers. What a block is and where its entries start,
+//!    it says itself.
 //!
-//! Blocks enter unused: one that is read just once leaves before those that were read again.
+//! Blocks enter unused: one that is read just once leaves before those that were read again. Hints let the misses on a block's
+//! front and on the entry in it overlap; without, the second would wait for the first.
+//!
+//! CLOCK: F. J. Corbató, "A Paging Experiment with the Multics System" (1968).
 
-use crate::log::entry::Head;
+mod block;
+
+pub use block::CachedValue;
+pub(crate) use block::Hit;
+
 use crate::log::header::LogHeader;
-use arc_swap::{ArcSwapAny, Guard};
-use hammerspace_bytes::field::get_u64;
+use arc_swap::ArcSwapAny;
+use block::{Block, Key, Place, STARTS, Starts, weight};
 use hammerspace_os::prefetch;
 use std::fmt;
-use std::mem::size_of;
-use std::ops::{Deref, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use triomphe::ThinArc;
@@ -62,8 +66,8 @@ struct Set {
 }
 
 impl BlockCache {
-    /// A cache that keeps up to `bytes` of decoded blocks and what is needed to find entries in them. It takes 1 % of that
-    /// at once, the rest as blocks come. Blocks of less than 2 KiB may be evicted before that many bytes are full.
+    /// A cache that keeps up to `bytes` of decoded blocks and what is needed to find entries in them. It takes 3 % more, at
+    /// once, for the slots, of which there is one for every 2 KiB: smaller blocks may run out of slots before bytes.
     pub fn new(bytes: usize) -> Self {
         let sets = (bytes / BYTES_PER_SLOT).div_ceil(WAYS).max(1);
         Self {
@@ -186,25 +190,6 @@ impl fmt::Debug for BlockCache {
     }
 }
 
-/// Which block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Key {
-    table: u64,
-    offset: u64,
-}
-
-impl Key {
-    #[inline]
-    fn hash(self) -> u64 {
-        // Two rounds of multiply and fold.
-        let fold = |a: u64, b: u64| {
-            let wide = u128::from(a) * u128::from(b);
-            wide as u64 ^ (wide >> 64) as u64
-        };
-        fold(fold(self.offset ^ 0x9e37_79b9_7f4a_7c15, self.table | 0xa076_1d64_0000_0001), 0xe703_7ed1_a0b4_28db)
-    }
-}
-
 /// The part of a cache that is a table's.
 #[derive(Clone, Debug)]
 pub(crate) struct Shelf {
@@ -240,144 +225,100 @@ impl Shelf {
     }
 }
 
-/// A block that was found. Holds it without touching a counter that other threads touch.
-pub(crate) struct Hit(Guard<Option<Block>>);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Compression;
+    use fastrand::Rng;
 
-impl Hit {
-    /// All of it.
-    #[inline]
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.block().slice
+    fn header() -> LogHeader {
+        LogHeader { max_value_len: 1000, max_key_len: 1000, ..LogHeader::empty(1, Compression::Snappy, 4096) }
     }
 
-    /// Offset of the block after it.
-    #[inline]
-    pub(crate) fn next(&self) -> usize {
-        self.block().header.header.next
+    /// A block that tells its offset: puts of the empty key.
+    fn block(offset: usize) -> Vec<u8> {
+        [&[1, 8][..], &(offset as u64).to_le_bytes()].concat().repeat(1 + offset * 7919 % 300)
     }
 
-    /// The last known start of an entry that is not behind number `index`, and that entry's number.
-    #[inline]
-    pub(crate) fn nearest(&self, index: u32) -> (usize, u32) {
-        self.block().header.header.starts.nearest(index)
+    /// Reads a block through the cache, and holds it against what it should be.
+    fn read(shelf: &Shelf, offset: usize) -> bool {
+        match shelf.get(offset, 1) {
+            Some(hit) => {
+                assert_eq!((hit.bytes(), hit.next()), (&block(offset)[..], offset + 1), "another block");
+                true
+            }
+            None => {
+                shelf.put(&block(offset), offset, offset + 1, &header());
+                false
+            }
+        }
     }
 
-    #[inline]
-    fn block(&self) -> &Block {
-        self.0.as_ref().expect("hits are made of blocks")
+    fn shelf(bytes: usize) -> Shelf {
+        Shelf::new(Arc::new(BlockCache::new(bytes)), 4096)
     }
-}
 
-/// A decoded block, all of it in one piece of memory.
-pub(crate) type Block = ThinArc<Place, u8>;
+    fn counted(cache: &BlockCache) -> usize {
+        let blocks = cache.sets.iter().flat_map(|set| &set.blocks);
+        blocks.filter_map(|block| block.load().as_ref().map(weight)).sum()
+    }
 
-/// Where a block belongs, and where its entries start.
-pub(crate) struct Place {
-    key: Key,
-    /// Offset of the block after it.
-    next: usize,
-    starts: Starts,
-}
+    #[test]
+    fn what_was_put_is_found_and_its_bytes_are_counted() {
+        let shelf = shelf(1 << 20);
+        for round in 0..2 {
+            for offset in 0..200 {
+                assert_eq!(read(&shelf, offset), round == 1, "block {offset}");
+            }
+        }
+        assert_eq!(shelf.cache.bytes(), counted(&shelf.cache));
+        assert!(Shelf::new(Arc::clone(&shelf.cache), 4096).get(0, 0).is_none(), "another table's");
+    }
 
-/// Starts that are kept with a block.
-const STARTS: usize = 32;
+    #[test]
+    fn the_bound_holds_and_what_is_used_stays() {
+        let shelf = shelf(100_000);
+        for offset in 0..10_000 {
+            read(&shelf, offset);
+            assert!(offset < 10 || read(&shelf, 7), "a block that is read all the time is evicted");
+            assert!(shelf.cache.bytes() <= shelf.cache.bytes_max());
+        }
+        assert_eq!(shelf.cache.bytes(), counted(&shelf.cache));
+        assert!(shelf.cache.bytes() > shelf.cache.bytes_max() / 2);
+    }
 
-/// Where entries start in a decoded block: every one, or every 2nd, 4th, 8th, … of many.
-struct Starts {
-    /// The n-th known start is that of entry n << `stride_bits`.
-    stride_bits: u32,
-    known: usize,
-    at: [u32; STARTS],
-}
+    #[test]
+    fn a_block_larger_than_the_cache_is_not_kept() {
+        for bytes in [0, 1, 500] {
+            let shelf = shelf(bytes);
+            assert!(!read(&shelf, 299) && !read(&shelf, 299));
+            assert_eq!(shelf.cache.bytes(), 0);
+        }
+    }
 
-impl Starts {
-    /// Those of the block `bytes`, up to its end or to what breaks the rules of `header`.
-    fn of(bytes: &[u8], header: &LogHeader) -> Self {
-        let mut starts = Self { stride_bits: 0, known: 0, at: [0; STARTS] };
-        let (mut at, mut index) = (0, 0);
-        while at < bytes.len() {
-            starts.note(at, index);
-            // What is broken here is found by whoever reads on from here.
-            match Head::parse(&bytes[at..]) {
-                Ok(head) if header.admits(head) && head.entry_len() <= (bytes.len() - at) as u64 => {
-                    (at, index) = (at + head.entry_len() as usize, index + 1);
+    #[test]
+    fn threads_get_the_blocks_they_ask_for() {
+        let shelf = shelf(200_000);
+        let hits: usize = std::thread::scope(|scope| {
+            let reader = |seed| {
+                let shelf = &shelf;
+                move || {
+                    let mut rng = Rng::with_seed(seed);
+                    (0..20_000).filter(|_| read(shelf, rng.usize(..300).min(rng.usize(..300)))).count()
                 }
-                _ => break,
-            }
-        }
-        starts
+            };
+            let threads: Vec<_> = (0..4).map(|seed| scope.spawn(reader(seed))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        assert!(hits > 1000, "{hits} hits");
+        assert_eq!(shelf.cache.bytes(), counted(&shelf.cache));
     }
 
-    fn note(&mut self, at: usize, index: usize) {
-        if index % (1 << self.stride_bits) != 0 {
-            return;
-        }
-        if self.known == STARTS {
-            // Every other one makes room for as many more.
-            for half in 0..STARTS / 2 {
-                self.at[half] = self.at[2 * half];
-            }
-            (self.known, self.stride_bits) = (STARTS / 2, self.stride_bits + 1);
-        }
-        self.at[self.known] = at as u32;
-        self.known += 1;
-    }
-
-    /// The last known start that is not behind entry `index`, and whose it is.
-    #[inline]
-    fn nearest(&self, index: u32) -> (usize, u32) {
-        let nth = (index >> self.stride_bits).min(self.known.saturating_sub(1) as u32);
-        (self.at[nth as usize] as usize, nth << self.stride_bits)
-    }
-
-    /// What a set keeps of them, a byte each.
-    fn hints(&self, unit_bits: u32) -> [u64; HINTS] {
-        if self.stride_bits > 0 {
-            return [0; HINTS];
-        }
-        let bytes = self.at.map(|at| (at >> unit_bits) as u8);
-        std::array::from_fn(|word| get_u64(&bytes, 8 * word))
-    }
-}
-
-/// Bytes that `block` takes, with its counter and what an allocator adds.
-fn weight(block: &Block) -> usize {
-    block.slice.len() + size_of::<Place>() + 4 * size_of::<usize>()
-}
-
-/// A value in a block that a cache shares with us: derefs to its bytes.
-#[derive(Clone)]
-pub struct CachedValue {
-    block: Block,
-    range: Range<usize>,
-}
-
-impl CachedValue {
-    pub(crate) fn new(hit: Hit, range: Range<usize>) -> Self {
-        let block = Guard::into_inner(hit.0).expect("hits are made of blocks");
-        Self { block, range }
-    }
-}
-
-impl Deref for CachedValue {
-    type Target = [u8];
-
-    #[inline]
-    fn deref(&self) -> &[u8] {
-        &self.block.slice[self.range.clone()]
-    }
-}
-
-impl PartialEq for CachedValue {
-    fn eq(&self, other: &Self) -> bool {
-        **self == **other
-    }
-}
-
-impl Eq for CachedValue {}
-
-impl fmt::Debug for CachedValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "b\"{}\"", self.escape_ascii())
+    #[test]
+    #[should_panic(expected = "another block")]
+    fn canary_a_block_of_another_place_is_noticed() {
+        let shelf = shelf(1 << 20);
+        shelf.put(&block(2), 1, 2, &header());
+        read(&shelf, 1);
     }
 }

@@ -76,7 +76,7 @@ impl<'a> Blocks<'a> {
             data,
             header,
             shelf,
-            is_thorough: false,
+            is_thorough: shelf.is_some(),
             start: 0,
             next: LogHeader::SIZE,
             block: Block::Own(Buffer::default()),
@@ -228,7 +228,6 @@ impl<'a> Blocks<'a> {
         }
         self.ask_for(offset);
         self.open(offset)?;
-        self.reach(usize::MAX)?;
         shelf.put(self.made(), offset, self.next, self.header);
         Ok(())
     }
