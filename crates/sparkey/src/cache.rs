@@ -3,6 +3,7 @@
 //! ```text
 //! (table, offset) ── hash ──► set:   | tag | tag | … 8     32 bits of the hash; 0 = empty
 //!                                    | used bits           CLOCK: read since the hand passed
+//!                                    | ghost | ghost | … 6 tags that were asked for lately, and are not here
 //!                                    | block | block | … 8 pointers: `block.rs`
 //!                                    | hints | hints | … 8 where a block's first entries start, roughly
 //! ```
@@ -12,8 +13,10 @@
 //! 4. Tags and hints are just that: a slot may be torn between two writers. What a block is and where its entries start,
 //!    it says itself.
 //!
-//! Blocks enter unused: one that is read just once leaves before those that were read again. Hints let the misses on a block's
-//! front and on the entry in it overlap; without, the second would wait for the first.
+//! Once the cache is full, a block enters when it is asked for a second time within a while, while its tag is a ghost: to
+//! decode all of a block, and to evict another, for every key that is read once would cost more than the cache gives.
+//!
+//! Hints let the misses on a block's front and on the entry in it overlap; without, the second would wait for the first.
 //!
 //! CLOCK: F. J. Corbató, "A Paging Experiment with the Multics System" (1968).
 
@@ -44,6 +47,9 @@ pub struct BlockCache {
 
 const WAYS: usize = 8;
 
+/// As many as fill the first line of a set.
+const GHOSTS: usize = 6;
+
 /// Lines to ask for where an entry starts: head, key and the begin of its value.
 const LINES_AHEAD: usize = 3;
 
@@ -60,6 +66,9 @@ struct Set {
     tags: [AtomicU32; WAYS],
     /// A bit per slot.
     used: AtomicU32,
+    /// The ghost to be replaced next, modulo their number.
+    oldest: AtomicU32,
+    ghosts: [AtomicU32; GHOSTS],
     blocks: [ArcSwapAny<Option<Block>>; WAYS],
     /// Where the first entries start in their blocks, roughly: a byte each.
     hints: [[AtomicU64; HINTS]; WAYS],
@@ -122,6 +131,12 @@ impl BlockCache {
         None
     }
 
+    /// Whether the block `key`, of `len` bytes at most, should be put here.
+    fn wants(&self, key: Key, len: usize) -> bool {
+        let (set, tag) = self.place(key);
+        self.bytes() + len <= self.bytes_max || set.was_asked_for(tag)
+    }
+
     fn put(&self, block: Block, unit_bits: u32) {
         let (set, tag) = self.place(block.header.header.key);
         if !self.make_room(weight(&block)) {
@@ -168,6 +183,16 @@ impl BlockCache {
 }
 
 impl Set {
+    /// Whether the tag is a ghost, which it will be from now on.
+    fn was_asked_for(&self, tag: u32) -> bool {
+        if self.ghosts.iter().any(|ghost| ghost.load(Relaxed) == tag) {
+            return true;
+        }
+        let oldest = self.oldest.fetch_add(1, Relaxed) as usize % GHOSTS;
+        self.ghosts[oldest].store(tag, Relaxed);
+        false
+    }
+
     /// The slot for a block with this tag: one that has it already or is empty, or else one unused.
     fn victim(&self, tag: u32) -> usize {
         let tagged = |tag| self.tags.iter().position(|other| other.load(Relaxed) == tag);
@@ -195,6 +220,8 @@ impl fmt::Debug for BlockCache {
 pub(crate) struct Shelf {
     cache: Arc<BlockCache>,
     table: u64,
+    /// Most bytes that a block has.
+    block_size: u32,
     /// A hint of 8 bits counts units of so many bits: as few as its largest blocks need.
     unit_bits: u32,
 }
@@ -204,13 +231,18 @@ impl Shelf {
     pub(crate) fn new(cache: Arc<BlockCache>, block_size: u32) -> Self {
         static TABLES: AtomicU64 = AtomicU64::new(0);
         let unit_bits = (u32::BITS - block_size.leading_zeros()).saturating_sub(8);
-        Self { cache, table: TABLES.fetch_add(1, Relaxed), unit_bits }
+        Self { cache, table: TABLES.fetch_add(1, Relaxed), block_size, unit_bits }
     }
 
     /// The block at `offset` of the log, if it is there, for somebody who wants its entry `index`.
     #[inline]
     pub(crate) fn get(&self, offset: usize, index: u32) -> Option<Hit> {
         self.cache.get(self.key(offset), index, self.unit_bits)
+    }
+
+    /// Whether the block at `offset`, which is not here, should be.
+    pub(crate) fn wants(&self, offset: usize) -> bool {
+        self.cache.wants(self.key(offset), self.block_size as usize)
     }
 
     /// Keeps the block at `offset`, which decodes to `bytes`, if there is room for it. The next one is at `next`.
@@ -285,6 +317,17 @@ mod tests {
         }
         assert_eq!(shelf.cache.bytes(), counted(&shelf.cache));
         assert!(shelf.cache.bytes() > shelf.cache.bytes_max() / 2);
+    }
+
+    #[test]
+    fn a_full_cache_takes_what_is_asked_for_twice() {
+        let shelf = Shelf::new(Arc::new(BlockCache::new(100_000)), 1 << 15);
+        assert!(shelf.wants(0), "there is room");
+        (0..1000).for_each(|offset| assert!(!read(&shelf, offset)));
+        assert!(!shelf.wants(2000), "asked for once");
+        assert!(shelf.wants(2000), "asked for twice");
+        assert_eq!((3000..4000).filter(|offset| shelf.wants(*offset)).count(), 0);
+        assert!(!shelf.wants(2000), "that was long ago");
     }
 
     #[test]

@@ -11,9 +11,8 @@
 //!
 //! So memory follows the bytes that really decode; the lengths that an entry claims only say when to stop.
 //!
-//! Iteration decodes every block to its end, and so sees all that is wrong with it. A lookup without a cache stops behind
-//! its entry: it never looks at what follows, and cannot see damage there. `verify` does. With a cache, lookups decode whole
-//! blocks, since others may want their ends.
+//! Iteration decodes every block to its end, and so sees all that is wrong with it. A lookup decodes a block of snappy no
+//! further than its entry, unless a cache is to keep the block: it need not see damage behind the entry. `verify` does.
 
 use super::buffer::Buffer;
 use super::entry::{Address, Entry, Head};
@@ -76,7 +75,7 @@ impl<'a> Blocks<'a> {
             data,
             header,
             shelf,
-            is_thorough: shelf.is_some(),
+            is_thorough: false,
             start: 0,
             next: LogHeader::SIZE,
             block: Block::Own(Buffer::default()),
@@ -227,8 +226,11 @@ impl<'a> Blocks<'a> {
             return Ok(());
         }
         self.ask_for(offset);
+        self.is_thorough = shelf.wants(offset);
         self.open(offset)?;
-        shelf.put(self.made(), offset, self.next, self.header);
+        if self.is_thorough {
+            shelf.put(self.made(), offset, self.next, self.header);
+        }
         Ok(())
     }
 
