@@ -112,8 +112,8 @@ impl File {
     }
 
     /// Makes this empty file a copy of the first bytes of `source`, which are also mapped, at `bytes`: by sharing its blocks
-    /// where the file system can, else by writing the mapping. See "Copying a log" in the design notes. The position stays
-    /// where it is.
+    /// where the file system can, else within the kernel, else by writing the mapping. See "Copying a log" in the design
+    /// notes. The position stays where it is.
     pub fn copy_from(&self, source: &Self, bytes: &[u8]) -> Result<()> {
         let len = bytes.len() as u64;
         self.named("copy the log", || {
@@ -122,8 +122,8 @@ impl File {
                 // Shared as a whole, the source may be longer than what is asked for.
                 return self.file.set_len(len);
             }
-            crate::map::populate(bytes);
-            self.file.write_all_at(bytes, 0)
+            let copied = self.copy_in_kernel(source, len)?;
+            self.file.write_all_at(&bytes[copied as usize..], copied)
         })
     }
 
@@ -132,9 +132,33 @@ impl File {
         rustix::fs::ioctl_ficlone(&self.file, &source.file).is_ok()
     }
 
+    /// Copies up to `len` bytes from the start of `source`, as far as the kernel will; gives how many.
+    #[cfg(target_os = "linux")]
+    fn copy_in_kernel(&self, source: &Self, len: u64) -> io::Result<u64> {
+        let mut copied = 0;
+        while copied < len {
+            let (mut from, mut to) = (copied, copied);
+            let left = (len - copied) as usize;
+            match rustix::fs::copy_file_range(&source.file, Some(&mut from), &self.file, Some(&mut to), left) {
+                Ok(0) => break,
+                Ok(more) => copied += more as u64,
+                Err(Errno::INTR) => {}
+                // Not between these two files, or not on this kernel.
+                Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => break,
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Ok(copied)
+    }
+
     #[cfg(not(target_os = "linux"))]
     fn share_blocks(&self, _: &Self) -> bool {
         false
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn copy_in_kernel(&self, _: &Self, _: u64) -> io::Result<u64> {
+        Ok(0)
     }
 
     /// Waits for the lock.

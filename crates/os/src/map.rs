@@ -6,8 +6,6 @@ use std::ptr::{self, NonNull};
 use std::slice;
 
 use hammerspace_error::{Doing, Result};
-#[cfg(target_os = "linux")]
-use rustix::mm::{Advice, madvise};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use crate::File;
@@ -82,20 +80,6 @@ impl Drop for Map {
             debug_assert!(unmapped.is_ok(), "a whole mapping can always be unmapped");
         }
     }
-}
-
-/// Enters the pages of a mapped slice into our page table in one call, instead of one fault for every few of them. A hint:
-/// where the kernel does not know it, the faults do the work.
-pub(crate) fn populate(mapped: &[u8]) {
-    #[cfg(target_os = "linux")]
-    {
-        let into_page = mapped.as_ptr().addr() % rustix::param::page_size();
-        let start = mapped.as_ptr().wrapping_byte_sub(into_page).cast_mut();
-        // SAFETY: populating pages for reading changes nothing that the program can see, whatever lies there.
-        let _ = unsafe { madvise(start.cast(), mapped.len() + into_page, Advice::LinuxPopulateRead) };
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = mapped;
 }
 
 impl fmt::Debug for Map {
