@@ -64,9 +64,9 @@ fn the_header_is_cpp_too() {
 fn canary_a_broken_promise_is_noticed() {
     let program = Program::new(Language::C, PROMISES, &libraries().archive);
     let program = |fault| {
-        let elsewhere = [format!("alone-{fault}"), format!("watched-{fault}")];
-        elsewhere.iter().for_each(|place| std::fs::create_dir(program.place.path().join(place)).unwrap());
-        (program.run(&[&elsewhere[0], fault]), program.memcheck(&[&elsewhere[1], fault]))
+        let [alone, watched] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let place = |place: &TempDir| place.path().display().to_string();
+        (program.run(&[&place(&alone), fault]), program.memcheck(&[&place(&watched), fault]))
     };
     assert!(matches!(program("lie"), (Err(_), Err(_))));
     assert!(matches!(program("leak"), (Ok(_), Err(_))), "memcheck sees a leak, and nothing else does");
