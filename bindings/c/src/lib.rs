@@ -15,6 +15,8 @@
 //! 3. Every function that can fail runs in [`error::answer`] or [`error::fill`]: a panic becomes an error, and goes no
 //!    further. The others do nothing that could panic; if one did, `extern "C"` would end the process.
 
+#![expect(clippy::not_unsafe_ptr_arg_deref, reason = "only C calls, and the header says what it promises by calling")]
+
 pub mod bytes;
 pub mod cursor;
 pub mod error;
