@@ -44,6 +44,13 @@ impl File {
         Ok(Self { file, path: path.to_path_buf() })
     }
 
+    /// Opens an existing file for reading and writing.
+    pub fn open_to_write(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let file = fs::File::options().read(true).write(true).open(path);
+        Ok(Self { file: file.doing("open").map_err(|error| error.file(path))?, path: path.to_path_buf() })
+    }
+
     /// The path it was opened by.
     pub fn path(&self) -> &Path {
         &self.path
@@ -133,11 +140,10 @@ impl File {
             let (mut from, mut to) = (copied, copied);
             let left = (len - copied) as usize;
             match rustix::fs::copy_file_range(&source.file, Some(&mut from), &self.file, Some(&mut to), left) {
-                Ok(0) => break,
-                Ok(more) => copied += more as u64,
+                Ok(more @ 1..) => copied += more as u64,
                 Err(Errno::INTR) => {}
-                // Not between these two files, or not on this kernel.
-                Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => break,
+                // The source is over; or not between these two files, or not on this kernel.
+                Ok(0) | Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => break,
                 Err(errno) => return Err(errno.into()),
             }
         }

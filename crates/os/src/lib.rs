@@ -2,7 +2,8 @@
 //!
 //! - [`Dir`] and [`File`]: every change to the file system that Hammerspace makes goes through these two, and therefore
 //!   through [`trace`], where a test records it, cuts the power in front of it, or makes it fail.
-//! - [`Map`]: a file as a slice. [`Word`]: one 64-bit number in a file, shared between processes.
+//! - [`Owned`]: a file that only this process writes to, and none that is forked from it.
+//! - [`Map`]: a file as a slice, its pages as [`Paging`] says. [`Word`]: one 64-bit number in a file, shared between processes.
 //! - [`clock`], [`process`], [`prefetch()`]: small things that need a system call or an instruction.
 //!
 //! What always holds:
@@ -15,6 +16,8 @@ pub mod clock;
 mod dir;
 mod file;
 mod map;
+mod owned;
+mod paging;
 mod prefetch;
 pub mod process;
 pub mod trace;
@@ -23,5 +26,7 @@ mod word;
 pub use dir::{Dir, Entry, EntryKind};
 pub use file::{File, Lock};
 pub use map::Map;
+pub use owned::{Owned, Owner};
+pub use paging::Paging;
 pub use prefetch::prefetch;
 pub use word::Word;

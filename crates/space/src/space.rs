@@ -188,7 +188,8 @@ impl State {
     /// one under the older generation, and merely look once more.
     fn open(home: &Home, watch: &Watch) -> Result<Self> {
         let generation = watch.generation();
-        let version = Version::current(&home.dir)?.map(|version| Arc::new(version.cached_in(home.cache.as_ref())));
+        let version = Version::current(&home.dir, home.options.paging)?
+            .map(|version| Arc::new(version.cached_in(home.cache.as_ref())));
         Ok(Self { generation, version })
     }
 

@@ -7,8 +7,8 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::{Dir, File, Map};
-use hammerspace_sparkey::{BlockCache, Index, Log, Table};
+use hammerspace_os::{Dir, File, Map, Paging};
+use hammerspace_sparkey::{BlockCache, Table};
 
 use crate::layout::{CURRENT, INDEX, LOG, STAMP, uid_of};
 use crate::stamp;
@@ -28,12 +28,12 @@ pub(crate) struct Version {
 
 impl Version {
     /// Opens the current version; `None` where the space is empty.
-    pub(crate) fn current(space: &Dir) -> Result<Option<Self>> {
+    pub(crate) fn current(space: &Dir, paging: Paging) -> Result<Option<Self>> {
         let mut seen = None;
         for _ in 0..ATTEMPTS {
             let Some(target) = space.read_link(CURRENT)? else { return Ok(None) };
             let uid = uid_of(&target).ok_or_else(|| stray(space, &target))?;
-            if let Some(version) = Self::open(space, uid)? {
+            if let Some(version) = Self::open(space, uid, paging)? {
                 return Ok(Some(version));
             }
             // Gone between two calls: replaced, unless `current` still says the same.
@@ -47,10 +47,10 @@ impl Version {
     }
 
     /// Opens the version of this name; `None` where it, or a part of it, is not there.
-    pub(crate) fn open(space: &Dir, uid: &str) -> Result<Option<Self>> {
+    pub(crate) fn open(space: &Dir, uid: &str, paging: Paging) -> Result<Option<Self>> {
         let Some(dir) = space.open_dir(uid)? else { return Ok(None) };
         let (Some(log), Some(index)) = (dir.open_file(LOG)?, dir.open_file(INDEX)?) else { return Ok(None) };
-        let table = open_table(&log, &index)?;
+        let table = hammerspace_tables::open(&log, &index, paging)?;
         Ok(Some(Self { uid: uid.to_owned(), stamp: dir.open_file(STAMP)?, table, log }))
     }
 
@@ -67,12 +67,6 @@ impl Version {
     pub(crate) fn number(&self) -> Option<u64> {
         stamp::read(self.stamp.as_ref()?).ok()?
     }
-}
-
-fn open_table(log: &File, index: &File) -> Result<Table<Map, Map>> {
-    let opened_index = Index::open(Map::new(index)?).map_err(|error| error.file(index.path()))?;
-    let opened_log = Log::open(Map::new(log)?).map_err(|error| error.file(log.path()))?;
-    Table::join(opened_log.named(log.path()), opened_index.named(index.path()))
 }
 
 fn stray(space: &Dir, target: &OsString) -> Error {

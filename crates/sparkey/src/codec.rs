@@ -62,6 +62,26 @@ thread_local! {
     static ZSTD: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
+/// Replaces `out` by what the block `packed` decodes to, all of it. `Err` says what is wrong with it.
+pub(crate) fn decode(
+    compression: Compression,
+    packed: &[u8],
+    block_size: u32,
+    out: &mut Vec<u8>,
+) -> Result<(), String> {
+    let len = match compression {
+        Compression::None => unreachable!("an uncompressed log has no blocks"),
+        Compression::Snappy => {
+            let mut progress = start_snappy(packed, block_size, out)?;
+            progress.decode(packed, out, usize::MAX)?;
+            progress.len
+        }
+        Compression::Zstd => decode_zstd(packed, block_size, out)?,
+    };
+    out.truncate(len);
+    Ok(())
+}
+
 /// Makes room in `memory` for what the block of snappy `packed` claims to hold. `Err` says what is wrong with it.
 pub(crate) fn start_snappy(packed: &[u8], block_size: u32, memory: &mut Vec<u8>) -> Result<Progress, String> {
     let progress = Progress::start(packed)?;
@@ -157,20 +177,6 @@ mod tests {
         let mut out = Vec::new();
         Encoder::new(compression).unwrap().unwrap().encode(block, &mut out).unwrap();
         out
-    }
-
-    /// Replaces `out` by what the block makes.
-    fn decode(compression: Compression, packed: &[u8], block_size: u32, out: &mut Vec<u8>) -> Result<(), String> {
-        let len = match compression {
-            Compression::Snappy => {
-                let mut progress = start_snappy(packed, block_size, out)?;
-                progress.decode(packed, out, usize::MAX)?;
-                progress.made
-            }
-            _ => decode_zstd(packed, block_size, out)?,
-        };
-        out.truncate(len);
-        Ok(())
     }
 
     #[test]

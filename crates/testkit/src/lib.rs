@@ -1,5 +1,6 @@
 //! What the suites share. Never part of the product.
 #![forbid(unsafe_code)]
 
+pub mod c;
 pub mod disk;
 pub mod page;

@@ -5,8 +5,9 @@ use std::path::Path;
 use super::tree::Tree;
 
 /// Where unsafe code may live, and why.
-const UNSAFE_ROOMS: [(&str, &str); 2] = [
+const UNSAFE_ROOMS: [(&str, &str); 3] = [
     ("crates/os/", "mappings, locks, allocation: everyone else sees slices"),
+    ("bindings/", "called from other languages, with their pointers"),
     ("benches/rivals/", "calls into the peers' C code"),
 ];
 /// Files that cargo finds by itself.

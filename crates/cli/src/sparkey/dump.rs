@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use hammerspace_error::Result;
 use hammerspace_sparkey::{Entry, EntryKind};
+use hammerspace_tables::{Pair, open_log};
 use serde::Serialize;
 
 use super::appendlog::delimiter;
-use super::pair::{Pair, open_log};
 use crate::exit::Outcome;
 use crate::output::{self, Output};
 
@@ -37,7 +37,7 @@ impl Dump {
     }
 
     fn live(&self, pair: &Pair, out: &mut Output) -> Result<()> {
-        let table = pair.open_table()?;
+        let table = pair.open()?;
         for entry in &table {
             let Entry { key, value, .. } = entry?;
             if out.json() {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hammerspace_error::Result;
+use hammerspace_tables::Pair;
 
-use super::pair::Pair;
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::values::bytes;
@@ -27,7 +27,7 @@ pub(crate) struct Get {
 impl Get {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let key = bytes(&self.key, self.hex)?;
-        let table = Pair::of_index(&self.index)?.open_table()?;
+        let table = Pair::of_index(&self.index)?.open()?;
         let value = table.get(&key)?;
         out.lookup(&key, value.as_deref())
     }

@@ -15,18 +15,18 @@ mod delete;
 mod dump;
 mod get;
 mod info;
-mod pair;
 mod rewrite;
 mod verify;
 mod writehash;
 
 use clap::Subcommand;
 use hammerspace_error::Result;
+use hammerspace_sparkey::IndexHeader;
+use hammerspace_tables::Pair;
 
 use crate::exit::Outcome;
 use crate::output::Output;
-
-pub(crate) use pair::{Pair, replace};
+use crate::progress::Progress;
 
 pub(crate) const EXIT_CODES: &str = "Exit codes: 0 found or done, 1 error, 2 not found.";
 
@@ -58,4 +58,10 @@ impl Verb {
             Self::Verify(verb) => verb.run(out),
         }
     }
+}
+
+/// Builds an index afresh, with a sign of life.
+pub(crate) fn build_index(pair: &Pair) -> Result<IndexHeader> {
+    let _working = Progress::unknown("index");
+    pair.build_index()
 }

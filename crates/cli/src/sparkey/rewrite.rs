@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_sparkey::{Compression, LogHeader, LogOptions, LogWriter};
+use hammerspace_tables::{Pair, replace};
 use serde_json::json;
 
-use super::pair::{Pair, replace};
+use super::build_index;
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -34,7 +35,7 @@ impl Rewrite {
             return Err(Error::new(Kind::Invalid, "input and output must be different"));
         }
         let (source, target) = (Pair::of_index(&self.input)?, Pair::of_index(&self.output)?);
-        let table = source.open_table()?;
+        let table = source.open()?;
         let options = self.options(table.log().header());
         let progress = Progress::entries("rewrite", table.len());
         let header = replace(&target.log, |file| {
@@ -46,7 +47,7 @@ impl Rewrite {
             }
             Ok(log.finish()?.1)
         })?;
-        target.build_index()?;
+        build_index(&target)?;
         if out.json() {
             let dropped = table.log().header().num_puts - header.num_puts;
             out.object(&json!({

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hammerspace_error::Result;
+use hammerspace_tables::{Pair, open_log};
 
-use super::pair::{Pair, open_log};
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -32,7 +32,7 @@ impl Verify {
 
 /// An index that cannot be opened says nothing about its log, which is then looked at alone.
 fn verify_pair(pair: &Pair) -> Result<Verdict> {
-    match pair.open_table() {
+    match pair.open() {
         Ok(table) => Ok(Verdict::new(table.len(), table.verify())),
         Err(error) => {
             let unopened = Verdict::unopened(error)?;

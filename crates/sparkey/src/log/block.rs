@@ -16,12 +16,13 @@
 
 use super::buffer::Buffer;
 use super::entry::{Address, Entry, Head};
+use super::frame;
 use super::header::LogHeader;
 use super::lookup::Found;
 use crate::cache::{CachedValue, Hit, Shelf};
 use crate::codec::Compression;
 use crate::fault;
-use hammerspace_bytes::vlq::{self, Malformed};
+use hammerspace_bytes::vlq;
 use hammerspace_error::Result;
 use hammerspace_os::prefetch;
 use std::borrow::Cow;
@@ -125,22 +126,10 @@ impl<'a> Blocks<'a> {
 
     /// Reads the head under the cursor and holds its lengths against the log's header.
     pub(crate) fn head(&mut self) -> Result<Head> {
-        // Rule 4. A block that we opened for its entries starts at 0; one that we ran into was read up to `at`.
-        if self.index == 0 && self.at > 0 {
-            return Err(self.broken("the block holds more than the end of the entry that it continues"));
-        }
         self.reach_ahead(self.at + 2 * vlq::LEN_MAX)?;
-        let head = Head::parse(self.rest()).map_err(|malformed| match malformed {
-            Malformed::Truncated => self.broken("the block ends within an entry's lengths"),
-            Malformed::TooLong => self.broken("an entry's length is no VLQ of 64 bits"),
-        })?;
-        // Longer than anything the header knows of: refused before blocks are decoded in search of its end.
-        if !self.header.admits(head) {
-            return Err(self.broken(format!(
-                "a {:?} claims key and value of {} and {} bytes, more than any the header counts",
-                head.kind, head.key_len, head.value_len
-            )));
-        }
+        // Rule 4. A block that we opened for its entries starts at 0; one that we ran into was read up to `at`.
+        let continued = self.index == 0 && self.at > 0;
+        let head = frame::head(self.rest(), continued, self.header, self.start)?;
         self.at += head.len;
         self.index += 1;
         Ok(head)
@@ -249,26 +238,16 @@ impl<'a> Blocks<'a> {
     /// Opens the block at `offset`.
     fn open(&mut self, offset: usize) -> Result<()> {
         (self.start, self.at) = (0, 0);
-        let packed = self.data.get(offset..).filter(|_| offset >= LogHeader::SIZE);
-        let Some((len, len_len)) = packed.and_then(|packed| vlq::read(packed).ok()) else {
-            return Err(fault::log(offset, "no block starts here"));
-        };
-        let from = offset + len_len;
-        let Some(to) =
-            usize::try_from(len).ok().and_then(|len| from.checked_add(len)).filter(|to| *to <= self.data.len())
-        else {
-            let left = self.data.len() - from;
-            return Err(fault::log(offset, format!("a block of {len} bytes starts here, {left} are left")));
-        };
+        let packed = frame::packed(self.data, offset)?;
         if let Block::Shared(_) = self.block {
             self.block = Block::Own(Buffer::default());
         }
         if let Block::Own(buffer) = &mut self.block {
             buffer
-                .open(self.header.compression, &self.data[from..to], self.header.block_size)
+                .open(self.header.compression, &self.data[packed.clone()], self.header.block_size)
                 .map_err(|finding| fault::log(offset, format!("the block {finding}")))?;
         }
-        (self.start, self.next, self.at, self.index) = (offset, to, 0, 0);
+        (self.start, self.next, self.at, self.index) = (offset, packed.end, 0, 0);
         if self.is_thorough { self.reach(usize::MAX) } else { Ok(()) }
     }
 

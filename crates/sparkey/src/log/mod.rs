@@ -9,8 +9,10 @@
 
 pub(crate) mod block;
 pub(crate) mod buffer;
+pub(crate) mod cursor;
 pub(crate) mod entries;
 pub(crate) mod entry;
+pub(crate) mod frame;
 pub(crate) mod header;
 pub(crate) mod lookup;
 pub(crate) mod verify;
