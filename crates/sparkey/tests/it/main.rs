@@ -6,3 +6,4 @@ mod hostile;
 mod model;
 mod pages;
 mod reference;
+mod shards;
