@@ -85,7 +85,7 @@ typedef struct hammerspace_owner hammerspace_owner;
 // A hash map in a directory, shared by every process that opens it. Reads one version, until it is refreshed.
 typedef struct hammerspace_space hammerspace_space;
 
-// Keys and their values, which never change: a version of a space, or a Sparkey log and its index.
+// Keys and their values, which never change: a version of a space, a Sparkey log and its index, or a directory of shards.
 typedef struct hammerspace_table hammerspace_table;
 
 // A list of versions.
@@ -134,7 +134,7 @@ typedef struct hammerspace_options {
     bool mend;
 } hammerspace_options;
 
-// What a table is made of.
+// What a table is made of; of shards, all of them together.
 typedef struct hammerspace_info {
     // Keys.
     uint64_t entries;
@@ -154,9 +154,9 @@ typedef struct hammerspace_info {
     uint64_t max_value_len;
     // The number of the version; 0 if this is no version of a space, or one without a number.
     uint64_t version;
-    // A hammerspace_compression; 0 for an empty space.
+    // A hammerspace_compression; 0 for an empty space, and for shards that differ.
     uint32_t compression;
-    // Bytes per block before compression; without meaning where there is none.
+    // Bytes per block before compression, the largest of all shards; without meaning where there is none.
     uint32_t block_size;
 } hammerspace_info;
 
@@ -301,6 +301,11 @@ struct hammerspace_error *hammerspace_table_open(const char *log,
                                                  const char *index,
                                                  struct hammerspace_table **table);
 
+// Opens a directory of shards, as Scio or `hammerspace sparkey shard` wrote it, as one table. What the keys were hashed as
+// is told by the keys.
+struct hammerspace_error *hammerspace_table_open_shards(const char *directory,
+                                                        struct hammerspace_table **table);
+
 // The value of a key; its data is NULL if the key is not there, which is no error.
 struct hammerspace_error *hammerspace_table_get(const struct hammerspace_table *table,
                                                 const void *key,
@@ -326,7 +331,8 @@ uint64_t hammerspace_table_len(const struct hammerspace_table *table);
 struct hammerspace_error *hammerspace_table_info(const struct hammerspace_table *table,
                                                  struct hammerspace_info *info);
 
-// A cursor over all keys and values, in the order in which each key was last written. It holds the table by itself.
+// A cursor over all keys and values, in the order in which each key was last written; of shards, one after the other. It
+// holds the table by itself.
 struct hammerspace_error *hammerspace_table_cursor(const struct hammerspace_table *table,
                                                    struct hammerspace_cursor **cursor);
 
