@@ -12,6 +12,7 @@ mod measure;
 mod report;
 mod scale;
 mod space;
+mod sparkey;
 
 use std::error::Error;
 use std::path::Path;
@@ -27,7 +28,7 @@ type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 /// A bench: its name, and what measures its rows with scratch files in a directory.
 type Bench = (&'static str, fn(&Scale, &Path) -> Result<Vec<Row>>);
 
-const BENCHES: &[Bench] = &[("space", space::rows)];
+const BENCHES: &[Bench] = &[("space", space::rows), ("sparkey", sparkey::rows)];
 
 /// Measures Hammerspace beside its peers.
 #[derive(Parser)]
@@ -116,6 +117,6 @@ mod tests {
     #[test]
     fn an_unknown_bench_is_refused_by_naming_those_there_are() {
         let options = Options { name: Some("spice".into()), small: true, json: false };
-        assert!(measure(&options).err().unwrap().to_string().contains("there are: space"));
+        assert!(measure(&options).err().unwrap().to_string().contains("there are: space, sparkey"));
     }
 }

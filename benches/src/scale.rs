@@ -7,6 +7,10 @@ pub(crate) struct Scale {
     pub(crate) keys: usize,
     /// Keys in a large one, if large ones are measured at all.
     pub(crate) keys_large: Option<usize>,
+    /// Keys in the Sparkey tables that are read.
+    pub(crate) tables: &'static [u64],
+    /// Lookups in a pass over one of them.
+    pub(crate) lookups: usize,
     /// How often each side runs.
     pub(crate) rounds: usize,
     /// Whether the goals are meant for this size.
@@ -15,9 +19,17 @@ pub(crate) struct Scale {
 
 impl Scale {
     /// What the goals are meant for.
-    pub(crate) const FULL: Self = Self { keys: 100_000, keys_large: Some(1_000_000), rounds: 21, has_goals: true };
+    pub(crate) const FULL: Self = Self {
+        keys: 100_000,
+        keys_large: Some(1_000_000),
+        tables: &[1_000_000, 10_000_000],
+        lookups: 1_000_000,
+        rounds: 21,
+        has_goals: true,
+    };
     /// What a test has time for.
-    pub(crate) const SMALL: Self = Self { keys: 2_000, keys_large: None, rounds: 3, has_goals: false };
+    pub(crate) const SMALL: Self =
+        Self { keys: 2_000, keys_large: None, tables: &[2_000], lookups: 5_000, rounds: 3, has_goals: false };
 
     /// The goal, if goals make sense at this size.
     pub(crate) fn goal(&self, goal: &'static str) -> Option<&'static str> {

@@ -14,6 +14,8 @@ pub(crate) const SNAPPY: [&str; 1] = ["libsnappy-dev"];
 pub(crate) const GETTEXT: [&str; 1] = ["gettext"];
 /// Memcheck watches the C programs that call our libraries.
 pub(crate) const VALGRIND: [&str; 1] = ["valgrind"];
+/// C programs ask it how to link our libraries.
+pub(crate) const PKG_CONFIG: [&str; 1] = ["pkg-config"];
 /// libFuzzer is C++, and is compiled with the fuzz targets.
 pub(crate) const LIBFUZZER: [&str; 1] = ["g++"];
 

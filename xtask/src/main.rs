@@ -4,6 +4,7 @@
 mod bench;
 mod debian;
 mod fuzz;
+mod install;
 mod java;
 mod program;
 mod steps;
@@ -31,6 +32,8 @@ enum Menu {
     Bench(bench::Options),
     /// Feed the readers bytes that nobody thought of.
     Fuzz(fuzz::Options),
+    /// Put libraries, headers and programs where a C compiler and a shell find them.
+    Install(install::Options),
     /// Write bindings/c/include/hammerspace.h anew.
     Header,
 }
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Menu::Tidy => said(tidy::check()),
         Menu::Bench(options) => said(bench::run(&options)),
         Menu::Fuzz(options) => said(fuzz::run_all(&options)),
+        Menu::Install(options) => said(install::run_all(&options)),
         Menu::Header => said(header()),
     };
     if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE }

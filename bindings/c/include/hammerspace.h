@@ -50,14 +50,6 @@ typedef enum hammerspace_kind {
     HAMMERSPACE_KIND_INTERNAL = 10,
 } hammerspace_kind;
 
-// What a power cut may take.
-typedef enum hammerspace_durability {
-    // Nothing that was published. The default.
-    HAMMERSPACE_DURABILITY_FULL = 0,
-    // Whatever the kernel had not written yet: for data that can be loaded again.
-    HAMMERSPACE_DURABILITY_NONE = 1,
-} hammerspace_durability;
-
 // How entries are packed.
 typedef enum hammerspace_compression {
     // As in the version that a writer starts from; new ones are not compressed.
@@ -69,6 +61,30 @@ typedef enum hammerspace_compression {
     // Blocks of zstd.
     HAMMERSPACE_COMPRESSION_ZSTD = 3,
 } hammerspace_compression;
+
+// What a power cut may take.
+typedef enum hammerspace_durability {
+    // Nothing that was published. The default.
+    HAMMERSPACE_DURABILITY_FULL = 0,
+    // Whatever the kernel had not written yet: for data that can be loaded again.
+    HAMMERSPACE_DURABILITY_NONE = 1,
+} hammerspace_durability;
+
+// How the pages of the files come into memory, and whether they stay.
+typedef enum hammerspace_paging {
+    // When they are touched, with a few around them. The default.
+    HAMMERSPACE_PAGING_ON_DEMAND = 0,
+    // When they are touched, and alone: for files larger than memory.
+    HAMMERSPACE_PAGING_RANDOM = 1,
+    // The kernel starts to read the files, in the background.
+    HAMMERSPACE_PAGING_PREFETCH = 2,
+    // All before opening returns.
+    HAMMERSPACE_PAGING_POPULATE = 3,
+    // The same, and they stay; needs the right to lock so much memory.
+    HAMMERSPACE_PAGING_LOCK = 4,
+    // A private copy in huge pages, which is not shared with other processes.
+    HAMMERSPACE_PAGING_HUGE_PAGES = 5,
+} hammerspace_paging;
 
 // A walk through a table, which it keeps open for itself.
 typedef struct hammerspace_cursor hammerspace_cursor;
@@ -129,6 +145,8 @@ typedef struct hammerspace_options {
     // How often hammerspace_space_refresh looks at the directory itself, in milliseconds: for publications that nobody
     // announces, such as those of the original gem. 0: 100. UINT64_MAX: never.
     uint64_t poll_ms;
+    // A hammerspace_paging, for the versions that are read.
+    uint32_t paging;
     // Open the space also if its current version is damaged: it then reads as empty until it is mended by a replacing
     // writer, a rollback or a clear.
     bool mend;

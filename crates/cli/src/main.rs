@@ -12,6 +12,7 @@ mod args;
 mod demo;
 mod exit;
 mod output;
+mod paging;
 mod prefix;
 mod progress;
 mod sharers;

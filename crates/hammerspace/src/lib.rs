@@ -75,8 +75,8 @@
 #![forbid(unsafe_code)]
 
 pub use hammerspace_space::{
-    Compression, Durability, Error, IndexHeader, Kind, LogHeader, Options, Pair, Pairs, Report, Result, Snapshot,
-    Space, Value, VersionInfo, Writer,
+    Compression, Durability, Error, IndexHeader, Kind, LogHeader, Options, Paging, Pair, Pairs, Report, Result,
+    Snapshot, Space, Value, VersionInfo, Writer,
 };
 
 /// Sparkey tables without a space around them: a log and its index in files of any name, or a directory of shards.

@@ -140,10 +140,10 @@ impl File {
             let (mut from, mut to) = (copied, copied);
             let left = (len - copied) as usize;
             match rustix::fs::copy_file_range(&source.file, Some(&mut from), &self.file, Some(&mut to), left) {
-                // The end; or not between these two files, or not on this kernel.
-                Ok(0) | Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => break,
-                Ok(more) => copied += more as u64,
+                Ok(more @ 1..) => copied += more as u64,
                 Err(Errno::INTR) => {}
+                // The source is over; or not between these two files, or not on this kernel.
+                Ok(0) | Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => break,
                 Err(errno) => return Err(errno.into()),
             }
         }

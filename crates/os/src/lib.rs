@@ -3,7 +3,7 @@
 //! - [`Dir`] and [`File`]: every change to the file system that Hammerspace makes goes through these two, and therefore
 //!   through [`trace`], where a test records it, cuts the power in front of it, or makes it fail.
 //! - [`Owned`]: a file that only this process writes to, and none that is forked from it.
-//! - [`Map`]: a file as a slice. [`Word`]: one 64-bit number in a file, shared between processes.
+//! - [`Map`]: a file as a slice, its pages as [`Paging`] says. [`Word`]: one 64-bit number in a file, shared between processes.
 //! - [`clock`], [`process`], [`prefetch()`]: small things that need a system call or an instruction.
 //!
 //! What always holds:
@@ -17,6 +17,7 @@ mod dir;
 mod file;
 mod map;
 mod owned;
+mod paging;
 mod prefetch;
 pub mod process;
 pub mod trace;
@@ -26,5 +27,6 @@ pub use dir::{Dir, Entry, EntryKind};
 pub use file::{File, Lock};
 pub use map::Map;
 pub use owned::{Owned, Owner};
+pub use paging::Paging;
 pub use prefetch::prefetch;
 pub use word::Word;

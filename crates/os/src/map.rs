@@ -1,5 +1,6 @@
-//! A file as a slice of memory that every process shares.
+//! A file as a slice of memory that every process shares. How its pages come and stay: `paging.rs`.
 
+use std::ffi::c_void;
 use std::fmt;
 use std::ops::Deref;
 use std::ptr::{self, NonNull};
@@ -9,12 +10,14 @@ use hammerspace_error::{Doing, Result};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use crate::File;
+use crate::paging::{self, Paging};
 
 /// A read-only shared mapping of a whole file, as long as the file was when it was mapped.
 ///
 /// The file must not shrink while it is mapped: reading past its new end ends the process with SIGBUS, and no user-space
 /// check can prevent that. Published files never change (see "Published means frozen" in the design notes); an outsider
-/// with write access to the directory can break this, as with every mapped file.
+/// with write access to the directory can break this, as with every mapped file. The one mapping that cannot be broken so is
+/// [`Paging::HugePages`], which is a copy.
 pub struct Map {
     start: NonNull<u8>,
     len: usize,
@@ -28,16 +31,31 @@ unsafe impl Sync for Map {}
 impl Map {
     /// Maps `file` as it is now. An empty file gives an empty slice. O(1): no page is read yet.
     pub fn new(file: &File) -> Result<Self> {
+        Self::with(file, Paging::OnDemand)
+    }
+
+    /// The same with a word on its pages. What this costs is said at each way of [`Paging`].
+    pub fn with(file: &File, paging: Paging) -> Result<Self> {
         let len = usize::try_from(file.len()?).expect("addresses have 64 bits");
         if len == 0 {
             return Ok(Self { start: NonNull::dangling(), len });
+        }
+        if paging == Paging::HugePages {
+            return paging::copy(file, len);
         }
         // SAFETY: a fresh mapping at an address of the kernel's choice overlaps nothing of ours.
         let start = unsafe { mmap(ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, file.as_fd(), 0) }
             .map_err(std::io::Error::from)
             .doing("map the file into memory")
             .map_err(|error| error.file(file.path()))?;
-        Ok(Self { start: NonNull::new(start.cast()).expect("the kernel maps nothing at 0"), len })
+        let map = Self::of(start, len);
+        paging.apply(&map).map_err(|error| error.file(file.path()))?;
+        Ok(map)
+    }
+
+    /// Owns a mapping that the kernel made: `len` bytes, at least one, from `start` on.
+    pub(crate) fn of(start: *mut c_void, len: usize) -> Self {
+        Self { start: NonNull::new(start.cast()).expect("the kernel maps nothing at 0"), len }
     }
 }
 

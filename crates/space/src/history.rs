@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::{Dir, EntryKind, File};
+use hammerspace_os::{Dir, EntryKind, File, Paging};
 use hammerspace_sparkey::IndexHeader;
 
 use crate::census::Census;
@@ -78,7 +78,7 @@ pub(crate) fn rollback(home: &Home, number: Option<u64>) -> Result<u64> {
     let (uid, number) = choose(&census, number).map_err(|error| error.file(home.dir.path()))?;
     let is_current = census.current.as_deref() == Some(uid);
     let uid = if is_current { uid.to_owned() } else { renamed(home, uid)? };
-    if Version::open(&home.dir, &uid)?.is_none() {
+    if Version::open(&home.dir, &uid, Paging::OnDemand)?.is_none() {
         return Err(hollow(home, &uid, number, is_current));
     }
     point_current_to(&home.dir, &uid)?;

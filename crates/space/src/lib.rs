@@ -56,4 +56,5 @@ pub use space::Space;
 pub use writer::Writer;
 
 pub use hammerspace_error::{Error, Kind, Result};
+pub use hammerspace_os::Paging;
 pub use hammerspace_sparkey::{Compression, IndexHeader, LogHeader, Report};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::Dir;
+use hammerspace_os::{Dir, Paging};
 use hammerspace_sparkey::{Compression, LogOptions};
 
 use crate::Space;
@@ -40,6 +40,7 @@ pub struct Options {
     pub(crate) block_size: Option<u32>,
     pub(crate) poll: Duration,
     pub(crate) mend: bool,
+    pub(crate) paging: Paging,
 }
 
 impl Default for Options {
@@ -51,6 +52,7 @@ impl Default for Options {
             block_size: None,
             poll: Duration::from_millis(100),
             mend: false,
+            paging: Paging::OnDemand,
         }
     }
 }
@@ -99,6 +101,15 @@ impl Options {
     #[must_use]
     pub fn poll(mut self, every: Duration) -> Self {
         self.poll = every;
+        self
+    }
+
+    /// How the pages of the versions that this handle reads come into memory, and whether they stay. Default: on demand.
+    /// All but the default and [`Paging::Random`] take their time again whenever a new version is opened, by
+    /// [`Space::refresh`] too.
+    #[must_use]
+    pub fn paging(mut self, paging: Paging) -> Self {
+        self.paging = paging;
         self
     }
 

@@ -52,15 +52,16 @@ impl Space {
 
     pub(crate) fn new(dir: Dir, options: Options) -> Result<Self> {
         let watch = Watch::new(&dir, options.poll)?;
-        let state = match State::open(&dir, &watch) {
+        let home = Home { dir, options };
+        let state = match State::open(&home, &watch) {
             // Of no generation, so that every refresh looks again.
-            Err(error) if options.mend && error.kind() == Kind::Corrupt => {
+            Err(error) if home.options.mend && error.kind() == Kind::Corrupt => {
                 State { generation: u64::MAX, version: None }
             }
             opened => opened?,
         };
         watch.seen.store(state.generation, Ordering::Relaxed);
-        Ok(Self { home: Arc::new(Home { dir, options }), state: ArcSwap::from_pointee(state), watch })
+        Ok(Self { home: Arc::new(home), state: ArcSwap::from_pointee(state), watch })
     }
 
     /// The directory it was opened by.
@@ -121,7 +122,7 @@ impl Space {
                 self.watch.seen.store(held.generation, Ordering::Relaxed);
                 return Ok(false);
             }
-            let found = Arc::new(State::open(&self.home.dir, &self.watch)?.sharing(&held));
+            let found = Arc::new(State::open(&self.home, &self.watch)?.sharing(&held));
             // Whoever swaps has looked after the swap before, so time does not run backwards. Should another thread have
             // swapped meanwhile, we do not know who looked last, and look again.
             let before = self.state.compare_and_swap(&held, Arc::clone(&found));
@@ -168,9 +169,9 @@ impl Space {
 impl State {
     /// Opens the current version. The generation is read first: should the version change in between, we have the newer
     /// one under the older generation, and merely look once more.
-    fn open(dir: &Dir, watch: &Watch) -> Result<Self> {
+    fn open(home: &Home, watch: &Watch) -> Result<Self> {
         let generation = watch.generation();
-        Ok(Self { generation, version: Version::current(dir)?.map(Arc::new) })
+        Ok(Self { generation, version: Version::current(&home.dir, home.options.paging)?.map(Arc::new) })
     }
 
     /// Keeps the mapping we have where the version turned out to be the same.

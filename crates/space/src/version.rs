@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::{Dir, File, Map};
+use hammerspace_os::{Dir, File, Map, Paging};
 use hammerspace_sparkey::Table;
 
 use crate::layout::{CURRENT, INDEX, LOG, STAMP, uid_of};
@@ -27,12 +27,12 @@ pub(crate) struct Version {
 
 impl Version {
     /// Opens the current version; `None` where the space is empty.
-    pub(crate) fn current(space: &Dir) -> Result<Option<Self>> {
+    pub(crate) fn current(space: &Dir, paging: Paging) -> Result<Option<Self>> {
         let mut seen = None;
         for _ in 0..ATTEMPTS {
             let Some(target) = space.read_link(CURRENT)? else { return Ok(None) };
             let uid = uid_of(&target).ok_or_else(|| stray(space, &target))?;
-            if let Some(version) = Self::open(space, uid)? {
+            if let Some(version) = Self::open(space, uid, paging)? {
                 return Ok(Some(version));
             }
             // Gone between two calls: replaced, unless `current` still says the same.
@@ -46,10 +46,10 @@ impl Version {
     }
 
     /// Opens the version of this name; `None` where it, or a part of it, is not there.
-    pub(crate) fn open(space: &Dir, uid: &str) -> Result<Option<Self>> {
+    pub(crate) fn open(space: &Dir, uid: &str, paging: Paging) -> Result<Option<Self>> {
         let Some(dir) = space.open_dir(uid)? else { return Ok(None) };
         let (Some(log), Some(index)) = (dir.open_file(LOG)?, dir.open_file(INDEX)?) else { return Ok(None) };
-        let table = hammerspace_tables::open(&log, &index)?;
+        let table = hammerspace_tables::open(&log, &index, paging)?;
         Ok(Some(Self { uid: uid.to_owned(), stamp: dir.open_file(STAMP)?, table, log }))
     }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use hammerspace_error::Result;
-use hammerspace_os::Owned;
+use hammerspace_os::{Owned, Paging};
 use hammerspace_sparkey::{LogOptions, LogWriter};
 
 use crate::draft::Draft;
@@ -33,7 +33,7 @@ impl Writer {
 
     /// Starts from the current version, by copying its log and appending to it.
     pub(crate) fn update(home: Arc<Home>) -> Result<Self> {
-        let Some(base) = Version::current(&home.dir)? else { return Self::replace(home) };
+        let Some(base) = Version::current(&home.dir, Paging::OnDemand)? else { return Self::replace(home) };
         let header = base.table.log().header();
         let base_options = LogOptions { compression: header.compression, block_size: header.block_size };
         let options = home.options.log(Some(&base_options));

@@ -56,8 +56,8 @@ impl ShardKeys {
     pub fn shard_of(self, key: &[u8], count: usize) -> Option<usize> {
         debug_assert!((1..=Self::COUNT_MAX).contains(&count));
         // Java's hashes are signed, and its floorMod is never negative.
-        let hash = i64::from(self.hash(key)?.cast_signed());
-        Some(hash.rem_euclid(count as i64) as usize)
+        let hash = self.hash(key)?.cast_signed() as isize;
+        Some(hash.rem_euclid(count.cast_signed()).cast_unsigned())
     }
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use hammerspace_error::{Doing, Error, Kind, Result};
-use hammerspace_os::{File, Map};
+use hammerspace_os::{File, Map, Paging};
 use hammerspace_sparkey::{Index, IndexHeader, IndexOptions, Log, Table, build_index, update_index};
 
 use crate::fresh::replace;
@@ -43,8 +43,13 @@ impl Pair {
 
     /// Both, mapped. Constant time.
     pub fn open(&self) -> Result<Table<Map, Map>> {
+        self.open_with(Paging::OnDemand)
+    }
+
+    /// The same with a word on how the pages come into memory, which may take its time: see [`Paging`].
+    pub fn open_with(&self, paging: Paging) -> Result<Table<Map, Map>> {
         let index = File::open(&self.index)?;
-        open(&File::open(&self.log)?, &index)
+        open(&File::open(&self.log)?, &index, paging)
     }
 
     /// The same, with an index made in memory where there is no file of one.
@@ -81,18 +86,18 @@ impl Pair {
 }
 
 /// Opens a log and its index, mapped.
-pub fn open(log: &File, index: &File) -> Result<Table<Map, Map>> {
-    let index = Index::open(Map::new(index)?).map_err(|error| error.file(index.path()))?.named(index.path());
-    Table::join(open_log_file(log)?, index)
+pub fn open(log: &File, index: &File, paging: Paging) -> Result<Table<Map, Map>> {
+    let index = Index::open(Map::with(index, paging)?).map_err(|error| error.file(index.path()))?.named(index.path());
+    Table::join(open_log_file(log, paging)?, index)
 }
 
 /// Opens a log alone, mapped.
 pub fn open_log(path: &Path) -> Result<Log<Map>> {
-    open_log_file(&File::open(path)?)
+    open_log_file(&File::open(path)?, Paging::OnDemand)
 }
 
-fn open_log_file(log: &File) -> Result<Log<Map>> {
-    Ok(Log::open(Map::new(log)?).map_err(|error| error.file(log.path()))?.named(log.path()))
+fn open_log_file(log: &File, paging: Paging) -> Result<Log<Map>> {
+    Ok(Log::open(Map::with(log, paging)?).map_err(|error| error.file(log.path()))?.named(log.path()))
 }
 
 /// The name with its last letter replaced, if it ends with `suffix`.

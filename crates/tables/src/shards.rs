@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use hammerspace_error::{Doing, Error, Kind, Result};
-use hammerspace_os::{Dir, File, Map};
+use hammerspace_os::{Dir, File, Map, Paging};
 use hammerspace_sparkey::{IndexOptions, Log, LogHeader, LogOptions, LogWriter, ShardKeys, Shards, Table, build_index};
 
 use crate::fresh::Fresh;
@@ -32,7 +32,7 @@ pub fn open_shards(path: &Path) -> Result<Shards<Map, Map>> {
     let count = count_in(&dir)?;
     let tables = (0..count).map(|number| {
         let index = part(&dir, number, count, INDEX)?;
-        open(&part(&dir, number, count, LOG)?, &index)
+        open(&part(&dir, number, count, LOG)?, &index, Paging::OnDemand)
     });
     Shards::join(tables.collect::<Result<_>>()?).map_err(|error| error.file(path))
 }

@@ -300,6 +300,12 @@ static void errors_say_what_where_and_what_to_do(void) {
     memset(&options, 0, sizeof options);
     options.compression = 77;
     FAILS(INVALID, hammerspace_space_create(in_scratch("never"), &options, &space));
+    options.compression = HAMMERSPACE_COMPRESSION_DEFAULT;
+    options.paging = 6;
+    FAILS(INVALID, hammerspace_space_create(in_scratch("never"), &options, &space));
+    options.paging = HAMMERSPACE_PAGING_POPULATE;
+    WORKS(hammerspace_space_open(in_scratch("space"), &options, &space));
+    hammerspace_space_free(space);
     FAILS(MISSING, hammerspace_space_open(in_scratch("never"), NULL, &space));
 
     FILE *file = fopen(in_scratch("broken.spl"), "w");

@@ -9,14 +9,14 @@ use hammerspace_sparkey::{Entry, Shards, Table};
 use hammerspace_tables::{Pair, open_shards};
 
 pub(super) enum Source {
-    Pair(Table<Map, Map>),
+    Pair(Box<Table<Map, Map>>),
     Shards(Shards<Map, Map>),
 }
 
 impl Source {
     /// Opens the shards in a directory, or the pair of an index.
     pub(super) fn open(path: &Path) -> Result<Self> {
-        if path.is_dir() { open_shards(path).map(Self::Shards) } else { Pair::of_index(path)?.open().map(Self::Pair) }
+        if path.is_dir() { open_shards(path).map(Self::Shards) } else { Ok(Self::Pair(Pair::of_index(path)?.open()?.into())) }
     }
 
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use hammerspace::{Compression, Error, Kind, Result, Snapshot, Space};
+use hammerspace::{Compression, Error, Kind, Result, Snapshot};
 use hammerspace_error::Doing;
 use hammerspace_os::File;
 use hammerspace_sparkey::{LogOptions, LogWriter};
@@ -15,6 +15,7 @@ use serde_json::json;
 
 use crate::exit::Outcome;
 use crate::output::{self, Output, shown};
+use crate::paging::Reading;
 use crate::progress::Progress;
 use crate::sparkey::build_index;
 use crate::values::{BLOCK_SIZE, block_sizes, compressions};
@@ -26,6 +27,8 @@ use crate::values::{BLOCK_SIZE, block_sizes, compressions};
 pub(crate) struct Export {
     /// The directory of the space
     space: PathBuf,
+    #[command(flatten)]
+    reading: Reading,
     /// In what form
     #[arg(long, value_enum, default_value_t = Form::Ndjson)]
     format: Form,
@@ -56,7 +59,7 @@ enum Form {
 
 impl Export {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
-        let snapshot = Space::open(&self.space)?.snapshot();
+        let snapshot = self.reading.open(&self.space)?.snapshot();
         match &self.output {
             None => self.to_stdout(&snapshot, out)?,
             Some(path) => {

@@ -13,6 +13,7 @@ mod scan;
 mod set;
 mod verify;
 mod versions;
+mod warm;
 
 use clap::Subcommand;
 use hammerspace_error::Result;
@@ -34,6 +35,7 @@ pub(crate) enum Verb {
     Versions(versions::Versions),
     Rollback(rollback::Rollback),
     Export(export::Export),
+    Warm(warm::Warm),
     /// Work on Sparkey files: all that Spotify's tool does, and what its users lack
     #[command(after_help = sparkey::EXIT_CODES)]
     Sparkey {
@@ -63,6 +65,7 @@ impl Verb {
             Self::Versions(verb) => verb.run(out),
             Self::Rollback(verb) => verb.run(out),
             Self::Export(verb) => verb.run(out),
+            Self::Warm(verb) => verb.run(out),
             Self::Sparkey { verb } => verb.run(out),
             Self::Demo(verb) => verb.run(out),
             Self::Completions(verb) => verb.run(out),

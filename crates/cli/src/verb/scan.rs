@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use hammerspace::Space;
 use hammerspace_error::Result;
 
 use crate::exit::Outcome;
 use crate::output::{Output, Pair};
+use crate::paging::Reading;
 use crate::values::bytes;
 
 /// Print keys and values, in the order in which each key was last written
@@ -18,6 +18,8 @@ use crate::values::bytes;
 pub(crate) struct Scan {
     /// The directory of the space
     space: PathBuf,
+    #[command(flatten)]
+    reading: Reading,
     /// Only keys that start so
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     prefix: OsString,
@@ -35,7 +37,7 @@ pub(crate) struct Scan {
 impl Scan {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let prefix = bytes(&self.prefix, self.hex)?;
-        let snapshot = Space::open(&self.space)?.snapshot();
+        let snapshot = self.reading.open(&self.space)?.snapshot();
         let (mut found, limit) = (0, self.limit.unwrap_or(u64::MAX));
         for pair in &snapshot {
             if found == limit {

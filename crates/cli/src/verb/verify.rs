@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use hammerspace::Space;
 use hammerspace_error::Result;
 
 use crate::exit::Outcome;
 use crate::output::Output;
+use crate::paging::Reading;
 use crate::progress::Progress;
 use crate::verdict::Verdict;
 
@@ -16,6 +16,8 @@ use crate::verdict::Verdict;
 pub(crate) struct Verify {
     /// The directory of the space
     space: PathBuf,
+    #[command(flatten)]
+    reading: Reading,
 }
 
 impl Verify {
@@ -27,7 +29,7 @@ impl Verify {
     }
 
     fn verify(&self) -> Result<Verdict> {
-        match Space::open(&self.space) {
+        match self.reading.open(&self.space) {
             Ok(space) => {
                 let snapshot = space.snapshot();
                 Ok(Verdict::new(snapshot.len(), snapshot.verify().unwrap_or_default()))

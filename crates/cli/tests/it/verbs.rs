@@ -32,6 +32,22 @@ fn a_scan_filters_and_stops() {
 }
 
 #[test]
+fn whatever_the_paging_the_data_is_the_same() {
+    let place = Place::new();
+    place.write("a.tsv", "a\tx\n");
+    place.run("load s a.tsv").ends(0);
+    for way in ["on-demand", "random", "prefetch", "populate", "huge-pages"] {
+        assert_eq!(place.run(&format!("scan s --paging {way}")).ends(0).text(), "a\tx\n");
+    }
+    place.run("verify s --paging prefetch").ends(0);
+    place.run("export s --paging random").ends(0);
+    place.run("scan s --paging lazily").ends(2);
+    let warm = place.run("warm s --json").ends(0).object();
+    assert_eq!((&warm["version"], &warm["locked"]), (&1.into(), &false.into()));
+    place.run("warm nowhere").ends(4);
+}
+
+#[test]
 fn an_empty_space_is_empty_and_not_an_error() {
     let place = Place::new();
     std::fs::create_dir(place.path().join("s")).unwrap();

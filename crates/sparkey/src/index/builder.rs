@@ -1,7 +1,7 @@
 //! Making an index: replay the log into a Robin Hood table, then count and write the header.
 //!
-//! Insertion follows Java's rule: whoever is farther from home keeps the slot, and among equals the lower address. So keys
-//! that want the same slot lie in log order, whatever was displaced before.
+//! Insertion follows Java's rule, if not told otherwise: whoever is farther from home keeps the slot, and among equals the
+//! lower address. So keys that want the same slot lie in log order, whatever was displaced before. C has no rule for equals.
 //!
 //! The walk and the hole-closing both end after `capacity` steps, because a table that is brought up to date comes from
 //! outside and may be damaged.
@@ -67,17 +67,21 @@ pub(crate) fn build<B: AsRef<[u8]>>(
     capacity: u64,
     options: &IndexOptions,
 ) -> Result<Vec<u8>> {
-    let seed = match options.seed {
-        Some(seed) => seed,
-        None => getrandom::u32().map_err(std::io::Error::from).doing("draw a hash seed")?,
-    };
-    let hash_size = options.hash_size.unwrap_or(if capacity < 1 << 23 { HashSize::Four } else { HashSize::Eight });
+    let hash_size = options.hash_size.unwrap_or(hash_size_for(capacity));
     let shape = shape_for(log.header(), end, hash_size, capacity as usize);
-    let image = empty_image(shape)?;
-    let mut builder =
-        Builder { log, end, shape, seed, image, garbage_size: 0, num_entries: 0, counts: None, source: None };
+    let mut builder = Builder::new(log, end, shape, seed_of(options)?, Ties::ByAddress)?;
     builder.replay(Address::FIRST, puts)?;
     builder.finish()
+}
+
+/// The seed asked for, or one drawn at random.
+pub(crate) fn seed_of(options: &IndexOptions) -> Result<u32> {
+    options.seed.map_or_else(|| getrandom::u32().map_err(std::io::Error::from).doing("draw a hash seed"), Ok)
+}
+
+/// The hashes that a table of this many slots gets, where nobody asked for others.
+pub(crate) fn hash_size_for(capacity: u64) -> HashSize {
+    if capacity < 1 << 23 { HashSize::Four } else { HashSize::Eight }
 }
 
 /// Header and table, all zeros. So many bytes may not be to be had.
@@ -103,9 +107,18 @@ pub(crate) fn shape_for(header: &LogHeader, end: u64, hash_size: HashSize, capac
     Shape::new(hash_size, address_size, block_bits, capacity)
 }
 
-/// The smallest `b` with `2^b >= count`, 31 at most.
+/// The significant bits of `count`, as C has it; 31 at most.
 fn bits_for(count: u32) -> u32 {
-    (u32::BITS - count.saturating_sub(1).leading_zeros()).min(31)
+    (u32::BITS - count.leading_zeros()).min(31)
+}
+
+/// Who comes first among keys that are equally far from home.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ties {
+    /// The one that comes first in the log, as in Java: the table does not depend on the order of insertion.
+    ByAddress,
+    /// The one that was inserted first, as in C.
+    ByArrival,
 }
 
 /// A table in the making, with room for the header before it.
@@ -115,6 +128,7 @@ pub(crate) struct Builder<'a, B> {
     pub(crate) end: u64,
     pub(crate) shape: Shape,
     pub(crate) seed: u32,
+    pub(crate) ties: Ties,
     pub(crate) image: Vec<u8>,
     pub(crate) garbage_size: u64,
     pub(crate) num_entries: u64,
@@ -126,6 +140,12 @@ pub(crate) struct Builder<'a, B> {
 }
 
 impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
+    /// An empty table.
+    pub(crate) fn new(log: &'a Log<B>, end: u64, shape: Shape, seed: u32, ties: Ties) -> Result<Self> {
+        let image = empty_image(shape)?;
+        Ok(Self { log, end, shape, seed, ties, image, garbage_size: 0, num_entries: 0, counts: None, source: None })
+    }
+
     /// Applies the log's entries from `from` on, among which there are `puts` puts.
     pub(crate) fn replay(&mut self, from: Address, puts: u64) -> Result<()> {
         let log = self.log;
@@ -189,7 +209,7 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
     }
 
     /// Robin Hood: the carried slot takes the place of the first one that is nearer home, and that one is carried on.
-    fn insert(&mut self, mut carried: Slot) -> Result<()> {
+    pub(crate) fn insert(&mut self, mut carried: Slot) -> Result<()> {
         self.counts = None;
         let mut at = self.shape.wanted(carried.hash);
         let mut displacement = 0;
@@ -201,7 +221,8 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
                 return Ok(());
             }
             let theirs = self.shape.displacement(at, resident.hash);
-            if displacement > theirs || (displacement == theirs && carried.address < resident.address) {
+            let first = self.ties == Ties::ByAddress && carried.address < resident.address;
+            if displacement > theirs || (displacement == theirs && first) {
                 self.set(at, carried);
                 (carried, displacement) = (resident, theirs);
             }

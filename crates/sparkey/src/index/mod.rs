@@ -12,6 +12,7 @@
 //! On open the header's own contradictions are refused, and a table that the file does not hold. Everything else is
 //! refused by the access that meets it.
 
+pub(crate) mod as_c;
 pub(crate) mod builder;
 pub(crate) mod counts;
 pub(crate) mod header;
@@ -22,8 +23,9 @@ pub(crate) mod verify;
 
 use crate::{LogHeader, fault};
 use hammerspace_error::Result;
+use hammerspace_os::prefetch;
 use header::{DATA_END, FILE_IDENTIFIER, IndexHeader, MAX_KEY_LEN, MAX_VALUE_LEN};
-use probe::Probe;
+use probe::{GROUP, Probe};
 use slot::Shape;
 use std::path::{Path, PathBuf};
 
@@ -78,9 +80,19 @@ impl<B: AsRef<[u8]>> Index<B> {
     }
 
     /// The slots that hold `hash`.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a probe that goes through memory holds up the processor")]
+    #[inline(always)]
     pub(crate) fn probe(&self, hash: u64) -> Probe<'_> {
         Probe::new(self.table(), self.shape, hash)
+    }
+
+    /// Asks for the slots that a probe for `hash` looks at first.
+    #[inline]
+    pub(crate) fn prefetch(&self, hash: u64) {
+        let (table, slot_size) = (self.table(), self.shape.slot_size());
+        let start = self.shape.wanted(hash) * slot_size;
+        prefetch(table, start);
+        prefetch(table, start + GROUP * slot_size - 1);
     }
 
     #[inline]

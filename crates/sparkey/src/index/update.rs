@@ -1,6 +1,6 @@
 //! Bringing an index up to date with a log that has grown.
 
-use super::builder::{Builder, IndexOptions, build, capacity_for, shape_for, trusted_puts};
+use super::builder::{Builder, IndexOptions, Ties, build, capacity_for, shape_for, trusted_puts};
 use super::counts::Counts;
 use super::header::IndexHeader;
 use super::{Index, check_pair};
@@ -38,6 +38,7 @@ where
         end: log.header().data_end,
         shape: *old.shape(),
         seed,
+        ties: Ties::ByAddress,
         image: old.bytes()[..IndexHeader::SIZE + old.table().len()].to_vec(),
         garbage_size: old.header().garbage_size,
         num_entries: old.header().num_entries,

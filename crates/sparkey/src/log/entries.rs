@@ -130,16 +130,22 @@ impl<'a> Plain<'a> {
 /// The entry at `offset`, and where the next one starts.
 #[inline]
 pub(crate) fn plain_entry(data: &[u8], offset: usize) -> Result<(Entry<'_>, usize)> {
-    let head = Head::parse(&data[offset..]).map_err(|malformed| bad_head(malformed, offset))?;
-    let payload = &data[offset + head.len..];
-    if head.payload_len() > payload.len() as u64 {
-        return Err(cut_short(head, offset, data.len()));
-    }
-    let (key, rest) = payload.split_at(head.key_len as usize);
+    let head = plain_head(data, offset)?;
+    let (key, rest) = data[offset + head.len..].split_at(head.key_len as usize);
     let value = &rest[..head.value_len as usize];
     let address = Address { offset: offset as u64, index: 0 };
     let entry = Entry { kind: head.kind, key: Cow::Borrowed(key), value: Cow::Borrowed(value), address };
     Ok((entry, offset + head.len + key.len() + value.len()))
+}
+
+/// The head of the entry at `offset`, all of which is there.
+#[inline]
+pub(crate) fn plain_head(data: &[u8], offset: usize) -> Result<Head> {
+    let head = Head::parse(&data[offset..]).map_err(|malformed| bad_head(malformed, offset))?;
+    if head.payload_len() > (data.len() - offset - head.len) as u64 {
+        return Err(cut_short(head, offset, data.len()));
+    }
+    Ok(head)
 }
 
 #[cold]

@@ -8,8 +8,10 @@
 //! What always holds: 84 <= `data_end` <= the bytes given. Everything else is seen when an entry is read.
 
 pub(crate) mod block;
+pub(crate) mod cursor;
 pub(crate) mod entries;
 pub(crate) mod entry;
+pub(crate) mod frame;
 pub(crate) mod header;
 pub(crate) mod lookup;
 pub(crate) mod verify;

@@ -40,7 +40,7 @@ pub(crate) struct Pair {
     absent_colliding: Vec<String>,
     log_header: HashMap<String, u64>,
     index_header: HashMap<String, u64>,
-    table_rule: Option<String>,
+    pub(crate) table_rule: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -256,8 +256,9 @@ fn our_builder_makes_the_tables_of_java_byte_for_byte() {
         let ours = Index::open(build_index(&log, &options).unwrap()).unwrap();
         let same_table = ours.bytes()[112..] == theirs.bytes()[112..];
         match pair.table_rule.as_deref() {
-            // Sparsity is Java's option alone: its table is larger than ours.
-            Some("java") if pair.name != "j13_sparsity3" => {
+            // Sparsity is Java's option alone: its table is larger than ours. And our addresses are as wide as C's, which
+            // gives a block of 2^n entries one bit more than Java does.
+            Some("java") if pair.name != "j13_sparsity3" && bits(&ours) == bits(&theirs) => {
                 let garbage_size = theirs.header().garbage_size;
                 let ours = hammerspace_sparkey::IndexHeader { garbage_size, ..ours.header().clone() };
                 assert_eq!(ours, *theirs.header(), "{}", pair.name);
@@ -271,5 +272,9 @@ fn our_builder_makes_the_tables_of_java_byte_for_byte() {
             _ => {}
         }
     }
-    assert_eq!((java, c), (18, 15));
+    assert_eq!((java, c), (17, 17));
+}
+
+fn bits<B: AsRef<[u8]>>(index: &Index<B>) -> u32 {
+    index.header().entry_block_bits
 }

@@ -3,10 +3,13 @@
 //!
 //! The oracle is the plain reader in `reference.rs`: what we read from a damaged log is what it reads, up to an error.
 
-use crate::golden;
 use crate::reference::{self, Flat};
-use hammerspace_sparkey::{Entry, Index, IndexOptions, Log, LogWriter, Table, build_index, update_index};
-use std::io::Cursor;
+use crate::{cursor, golden};
+use hammerspace_sparkey::{
+    Cursor, Entry, Index, IndexOptions, Log, LogWriter, Table, build_index, build_index_as_c, update_index,
+};
+use std::borrow::Cow;
+use std::io;
 use std::time::{Duration, Instant};
 
 /// A generous multiple of what reading a golden file takes without optimisation.
@@ -153,7 +156,7 @@ impl Pair {
         if let Ok(table) = Table::open(&self.log[..], &self.index[..]) {
             self.endure_table(&table, what);
         }
-        let mut writer = LogWriter::append(Cursor::new(self.log.clone()));
+        let mut writer = LogWriter::append(io::Cursor::new(self.log.clone()));
         if let Ok(writer) = &mut writer {
             writer.put(b"more", b"and more").unwrap();
             writer.flush().unwrap();
@@ -170,11 +173,13 @@ impl Pair {
             lent.push(flat(&entry));
         }
         assert!(lent == read, "{what}: lent entries differ");
+        assert!(cursor::read_all(log, u64::MAX).0 == read, "{what}: a cursor reads something else");
         log.verify();
         // What an index made of a damaged log says is as good as the log; it must only be made, or refused.
         drop(build_index(log, &IndexOptions::default()));
         if let Ok(old) = Index::open(&self.index[..]) {
             drop(update_index(log, &old, &IndexOptions::default()));
+            drop(build_index_as_c(log, Some(&old), &IndexOptions::default()));
         }
     }
 
@@ -182,13 +187,17 @@ impl Pair {
         let (live, _) = read_until_error(table.iter());
         let (read, _) = read_until_error(table.log().entries());
         assert!(live.iter().all(|entry| read.contains(entry)), "{what}: live iteration gives what is not there");
-        let streams = reference::streams(&self.log, &self.offsets);
+        assert!(cursor::read_live(table, 7).0.starts_with(&live), "{what}: a cursor sees fewer live entries");
+        let (streams, mut cursor) = (reference::streams(&self.log, &self.offsets), Cursor::new(table.log()));
         for key in self.keys.iter().take(50) {
             if let Ok(Some(value)) = table.get(key) {
                 assert!(hold(&streams, key, &value), "{what}: {key:02x?} has a value that is not there");
             }
             drop(table.find(key));
             drop(table.contains(key));
+            if let (Ok(true), Ok(value)) = (cursor.get(table, key), table.get(key)) {
+                assert_eq!(cursor::value(&mut cursor, table.log(), 5).ok(), value.map(Cow::into_owned), "{what}");
+            }
         }
         drop(table.get(b"absent"));
         let report = table.verify();
