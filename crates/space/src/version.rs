@@ -4,10 +4,11 @@
 //! it, and removing them takes their names only. So the mapping stays what it is until it is dropped.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Dir, File, Map, Paging};
-use hammerspace_sparkey::Table;
+use hammerspace_sparkey::{BlockCache, Table};
 
 use crate::layout::{CURRENT, INDEX, LOG, STAMP, uid_of};
 use crate::stamp;
@@ -51,6 +52,14 @@ impl Version {
         let (Some(log), Some(index)) = (dir.open_file(LOG)?, dir.open_file(INDEX)?) else { return Ok(None) };
         let table = hammerspace_tables::open(&log, &index, paging)?;
         Ok(Some(Self { uid: uid.to_owned(), stamp: dir.open_file(STAMP)?, table, log }))
+    }
+
+    /// Keeps the blocks that lookups decode in `cache`, if there is one and the version has blocks.
+    pub(crate) fn cached_in(self, cache: Option<&Arc<BlockCache>>) -> Self {
+        match cache {
+            Some(cache) => Self { table: self.table.with_cache(Arc::clone(cache)), ..self },
+            None => self,
+        }
     }
 
     /// The version's number. Read when it is asked for: its writer writes it right after changing `current`, and readers do

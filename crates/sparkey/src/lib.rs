@@ -43,6 +43,7 @@
 //! [`Error`]: hammerspace_error::Error
 #![forbid(unsafe_code)]
 
+mod cache;
 mod codec;
 mod fault;
 mod index;
@@ -52,6 +53,7 @@ mod report;
 mod shards;
 mod table;
 
+pub use cache::{BlockCache, CachedValue};
 pub use codec::Compression;
 pub use index::Index;
 pub use index::as_c::build_index_as_c;
