@@ -50,14 +50,6 @@ typedef enum hammerspace_kind {
     HAMMERSPACE_KIND_INTERNAL = 10,
 } hammerspace_kind;
 
-// What a power cut may take.
-typedef enum hammerspace_durability {
-    // Nothing that was published. The default.
-    HAMMERSPACE_DURABILITY_FULL = 0,
-    // Whatever the kernel had not written yet: for data that can be loaded again.
-    HAMMERSPACE_DURABILITY_NONE = 1,
-} hammerspace_durability;
-
 // How entries are packed.
 typedef enum hammerspace_compression {
     // As in the version that a writer starts from; new ones are not compressed.
@@ -69,6 +61,30 @@ typedef enum hammerspace_compression {
     // Blocks of zstd.
     HAMMERSPACE_COMPRESSION_ZSTD = 3,
 } hammerspace_compression;
+
+// What a power cut may take.
+typedef enum hammerspace_durability {
+    // Nothing that was published. The default.
+    HAMMERSPACE_DURABILITY_FULL = 0,
+    // Whatever the kernel had not written yet: for data that can be loaded again.
+    HAMMERSPACE_DURABILITY_NONE = 1,
+} hammerspace_durability;
+
+// How the pages of the files come into memory, and whether they stay.
+typedef enum hammerspace_paging {
+    // When they are touched, with a few around them. The default.
+    HAMMERSPACE_PAGING_ON_DEMAND = 0,
+    // When they are touched, and alone: for files larger than memory.
+    HAMMERSPACE_PAGING_RANDOM = 1,
+    // The kernel starts to read the files, in the background.
+    HAMMERSPACE_PAGING_PREFETCH = 2,
+    // All before opening returns.
+    HAMMERSPACE_PAGING_POPULATE = 3,
+    // The same, and they stay; needs the right to lock so much memory.
+    HAMMERSPACE_PAGING_LOCK = 4,
+    // A private copy in huge pages, which is not shared with other processes.
+    HAMMERSPACE_PAGING_HUGE_PAGES = 5,
+} hammerspace_paging;
 
 // A walk through a table, which it keeps open for itself.
 typedef struct hammerspace_cursor hammerspace_cursor;
@@ -85,7 +101,7 @@ typedef struct hammerspace_owner hammerspace_owner;
 // A hash map in a directory, shared by every process that opens it. Reads one version, until it is refreshed.
 typedef struct hammerspace_space hammerspace_space;
 
-// Keys and their values, which never change: a version of a space, or a Sparkey log and its index.
+// Keys and their values, which never change: a version of a space, a Sparkey log and its index, or a directory of shards.
 typedef struct hammerspace_table hammerspace_table;
 
 // A list of versions.
@@ -129,12 +145,14 @@ typedef struct hammerspace_options {
     // How often hammerspace_space_refresh looks at the directory itself, in milliseconds: for publications that nobody
     // announces, such as those of the original gem. 0: 100. UINT64_MAX: never.
     uint64_t poll_ms;
+    // A hammerspace_paging, for the versions that are read.
+    uint32_t paging;
     // Open the space also if its current version is damaged: it then reads as empty until it is mended by a replacing
     // writer, a rollback or a clear.
     bool mend;
 } hammerspace_options;
 
-// What a table is made of.
+// What a table is made of; of shards, all of them together.
 typedef struct hammerspace_info {
     // Keys.
     uint64_t entries;
@@ -154,9 +172,9 @@ typedef struct hammerspace_info {
     uint64_t max_value_len;
     // The number of the version; 0 if this is no version of a space, or one without a number.
     uint64_t version;
-    // A hammerspace_compression; 0 for an empty space.
+    // A hammerspace_compression; 0 for an empty space, and for shards that differ.
     uint32_t compression;
-    // Bytes per block before compression; without meaning where there is none.
+    // Bytes per block before compression, the largest of all shards; without meaning where there is none.
     uint32_t block_size;
 } hammerspace_info;
 
@@ -301,6 +319,11 @@ struct hammerspace_error *hammerspace_table_open(const char *log,
                                                  const char *index,
                                                  struct hammerspace_table **table);
 
+// Opens a directory of shards, as Scio or `hammerspace sparkey shard` wrote it, as one table. What the keys were hashed as
+// is told by the keys.
+struct hammerspace_error *hammerspace_table_open_shards(const char *directory,
+                                                        struct hammerspace_table **table);
+
 // The value of a key; its data is NULL if the key is not there, which is no error.
 struct hammerspace_error *hammerspace_table_get(const struct hammerspace_table *table,
                                                 const void *key,
@@ -326,7 +349,8 @@ uint64_t hammerspace_table_len(const struct hammerspace_table *table);
 struct hammerspace_error *hammerspace_table_info(const struct hammerspace_table *table,
                                                  struct hammerspace_info *info);
 
-// A cursor over all keys and values, in the order in which each key was last written. It holds the table by itself.
+// A cursor over all keys and values, in the order in which each key was last written; of shards, one after the other. It
+// holds the table by itself.
 struct hammerspace_error *hammerspace_table_cursor(const struct hammerspace_table *table,
                                                    struct hammerspace_cursor **cursor);
 

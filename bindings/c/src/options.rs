@@ -31,6 +31,24 @@ pub enum Compression {
     Zstd = 3,
 }
 
+/// How the pages of the files come into memory, and whether they stay.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub enum Paging {
+    /// When they are touched, with a few around them. The default.
+    OnDemand = 0,
+    /// When they are touched, and alone: for files larger than memory.
+    Random = 1,
+    /// The kernel starts to read the files, in the background.
+    Prefetch = 2,
+    /// All before opening returns.
+    Populate = 3,
+    /// The same, and they stay; needs the right to lock so much memory.
+    Lock = 4,
+    /// A private copy in huge pages, which is not shared with other processes.
+    HugePages = 5,
+}
+
 /// How a space is opened and written. All zeros are the defaults: `hammerspace_options options = {0};`
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -46,6 +64,8 @@ pub struct Options {
     /// How often hammerspace_space_refresh looks at the directory itself, in milliseconds: for publications that nobody
     /// announces, such as those of the original gem. 0: 100. UINT64_MAX: never.
     pub poll_ms: u64,
+    /// A hammerspace_paging, for the versions that are read.
+    pub paging: u32,
     /// Open the space also if its current version is damaged: it then reads as empty until it is mended by a replacing
     /// writer, a rollback or a clear.
     pub mend: bool,
@@ -55,7 +75,7 @@ impl Options {
     pub(crate) fn to_ours(given: Option<&Self>) -> Result<hammerspace::Options> {
         let mut options = hammerspace::Options::new();
         let Some(given) = given else { return Ok(options) };
-        options = options.durability(durability(given.durability)?);
+        options = options.durability(durability(given.durability)?).paging(paging(given.paging)?);
         if let Some(compression) = compression(given.compression)? {
             options = options.compression(compression);
         }
@@ -89,6 +109,19 @@ fn durability(given: u32) -> Result<hammerspace::Durability> {
         given if given == Durability::Full as u32 => Ok(hammerspace::Durability::Full),
         given if given == Durability::None as u32 => Ok(hammerspace::Durability::None),
         other => Err(invalid(format!("{other} is no hammerspace_durability"))),
+    }
+}
+
+fn paging(given: u32) -> Result<hammerspace::Paging> {
+    use hammerspace::Paging as Ours;
+    match given {
+        given if given == Paging::OnDemand as u32 => Ok(Ours::OnDemand),
+        given if given == Paging::Random as u32 => Ok(Ours::Random),
+        given if given == Paging::Prefetch as u32 => Ok(Ours::Prefetch),
+        given if given == Paging::Populate as u32 => Ok(Ours::Populate),
+        given if given == Paging::Lock as u32 => Ok(Ours::Lock),
+        given if given == Paging::HugePages as u32 => Ok(Ours::HugePages),
+        other => Err(invalid(format!("{other} is no hammerspace_paging"))),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::cursor::{Cursor, Pairs};
 use crate::error::{Error, fill, given};
 use crate::options::number_of;
 
-/// Keys and their values, which never change: a version of a space, or a Sparkey log and its index.
+/// Keys and their values, which never change: a version of a space, a Sparkey log and its index, or a directory of shards.
 pub struct Table(Arc<dyn Look>);
 
 impl Table {
@@ -91,7 +91,37 @@ where
     }
 }
 
-/// What a table is made of.
+impl<L, I> Look for sparkey::Shards<L, I>
+where
+    L: AsRef<[u8]> + Send + Sync,
+    I: AsRef<[u8]> + Send + Sync,
+{
+    fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
+        self.get(key)
+    }
+
+    fn get_many(&self, keys: &[&[u8]]) -> Result<Vec<Option<Cow<'_, [u8]>>>> {
+        self.get_many(keys)
+    }
+
+    fn contains(&self, key: &[u8]) -> Result<bool> {
+        self.contains(key)
+    }
+
+    fn len(&self) -> u64 {
+        self.len()
+    }
+
+    fn pairs(&self) -> Pairs<'_> {
+        Box::new(self.iter().map(|entry| entry.map(|entry| (entry.key, entry.value))))
+    }
+
+    fn info(&self) -> TableInfo {
+        self.tables().iter().map(Look::info).reduce(TableInfo::and).unwrap_or(TableInfo::NOTHING)
+    }
+}
+
+/// What a table is made of; of shards, all of them together.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct TableInfo {
@@ -113,9 +143,9 @@ pub struct TableInfo {
     pub max_value_len: u64,
     /// The number of the version; 0 if this is no version of a space, or one without a number.
     pub version: u64,
-    /// A hammerspace_compression; 0 for an empty space.
+    /// A hammerspace_compression; 0 for an empty space, and for shards that differ.
     pub compression: u32,
-    /// Bytes per block before compression; without meaning where there is none.
+    /// Bytes per block before compression, the largest of all shards; without meaning where there is none.
     pub block_size: u32,
 }
 
@@ -133,6 +163,22 @@ impl TableInfo {
         compression: 0,
         block_size: 0,
     };
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            entries: self.entries.saturating_add(other.entries),
+            puts: self.puts.saturating_add(other.puts),
+            deletes: self.deletes.saturating_add(other.deletes),
+            log_bytes: self.log_bytes.saturating_add(other.log_bytes),
+            index_bytes: self.index_bytes.saturating_add(other.index_bytes),
+            garbage_bytes: self.garbage_bytes.saturating_add(other.garbage_bytes),
+            max_key_len: self.max_key_len.max(other.max_key_len),
+            max_value_len: self.max_value_len.max(other.max_value_len),
+            version: 0,
+            compression: if self.compression == other.compression { self.compression } else { 0 },
+            block_size: self.block_size.max(other.block_size),
+        }
+    }
 
     fn of((log, index): (&LogHeader, &IndexHeader)) -> Self {
         Self {
@@ -169,6 +215,20 @@ pub extern "C" fn hammerspace_table_open(
         let (log, index) = unsafe { (path(log)?, path(index)?) };
         let pair = Pair { log: log.into(), index: index.into() };
         Ok(Some(Table::boxed(pair.open()?)))
+    })
+}
+
+/// Opens a directory of shards, as Scio or `hammerspace sparkey shard` wrote it, as one table. What the keys were hashed as
+/// is told by the keys.
+#[unsafe(no_mangle)]
+pub extern "C" fn hammerspace_table_open_shards(
+    directory: *const c_char,
+    table: Option<&mut MaybeUninit<Option<Box<Table>>>>,
+) -> Option<Box<Error>> {
+    fill(table, None, || {
+        // SAFETY: text that ends with a NUL, by the rules of the header.
+        let directory = unsafe { path(directory) }?;
+        Ok(Some(Table::boxed(sparkey::open_shards(directory)?)))
     })
 }
 
@@ -245,7 +305,8 @@ pub extern "C" fn hammerspace_table_info(
     fill(info, TableInfo::NOTHING, || Ok(open(table)?.info()))
 }
 
-/// A cursor over all keys and values, in the order in which each key was last written. It holds the table by itself.
+/// A cursor over all keys and values, in the order in which each key was last written; of shards, one after the other. It
+/// holds the table by itself.
 #[unsafe(no_mangle)]
 pub extern "C" fn hammerspace_table_cursor(
     table: Option<&Table>,

@@ -79,7 +79,7 @@ pub use hammerspace_space::{
     Snapshot, Space, Value, VersionInfo, Writer,
 };
 
-/// Sparkey tables without a space around them: a log and its index, in files of any name.
+/// Sparkey tables without a space around them: a log and its index in files of any name, or a directory of shards.
 ///
 /// ```
 /// # let scratch = tempfile::tempdir()?;
@@ -96,6 +96,6 @@ pub use hammerspace_space::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub mod sparkey {
-    pub use hammerspace_sparkey::{Entry, Live, LogOptions, Table};
-    pub use hammerspace_tables::{LogFile, Pair};
+    pub use hammerspace_sparkey::{Entry, Live, LogOptions, ShardKeys, Shards, Table};
+    pub use hammerspace_tables::{LogFile, Pair, Sharding, open_shards, write_shards};
 }

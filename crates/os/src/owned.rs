@@ -40,11 +40,6 @@ impl Owned {
     pub fn new(file: File) -> Self {
         Self { file, owner: Owner::us() }
     }
-
-    /// Who may write to it.
-    pub fn owner(&self) -> Owner {
-        self.owner
-    }
 }
 
 impl Write for Owned {

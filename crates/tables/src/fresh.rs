@@ -1,4 +1,4 @@
-//! A file in the making, beside the name that it is for.
+//! A file or directory in the making, beside the name that it is for.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use hammerspace_error::{Doing, Error, Kind, Result};
 use hammerspace_os::{Dir, File, Owned, Owner};
 
-/// The unlikely name that a new file has until it is complete. Dropping this removes the file, unless it got its name or
-/// belongs to another process.
+/// The unlikely name that something new has until it is complete. Dropping this removes it, unless it got its name or belongs
+/// to another process.
 pub(crate) struct Fresh {
     dir: Dir,
     temporary: String,
@@ -17,19 +17,28 @@ pub(crate) struct Fresh {
 }
 
 impl Fresh {
-    /// Makes the file, in the directory of `path`.
-    pub(crate) fn beside(path: &Path) -> Result<(Owned, Self)> {
+    /// Makes a file, in the directory of `path`.
+    pub(crate) fn file_beside(path: &Path) -> Result<(Owned, Self)> {
+        let fresh = Self::beside(path)?;
+        Ok((Owned::new(fresh.dir.create_file(&fresh.temporary)?), fresh))
+    }
+
+    /// Makes a directory, in the directory of `path`.
+    pub(crate) fn dir_beside(path: &Path) -> Result<(Dir, Self)> {
+        let fresh = Self::beside(path)?;
+        Ok((fresh.dir.create_dir(&fresh.temporary)?, fresh))
+    }
+
+    fn beside(path: &Path) -> Result<Self> {
         let name = path.file_name().ok_or_else(|| nameless(path))?.to_owned();
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let dir = Dir::open(parent.unwrap_or(Path::new(".")))?;
         let drawn = getrandom::u64().map_err(std::io::Error::from).doing("draw a name")?;
         let temporary = format!(".sparkey-{drawn:016x}");
-        let file = Owned::new(dir.create_file(&temporary)?);
-        let owner = file.owner();
-        Ok((file, Self { dir, temporary, name, owner, is_named: false }))
+        Ok(Self { dir, temporary, name, owner: Owner::us(), is_named: false })
     }
 
-    /// Gives the file, which should be durable, the name that it is for.
+    /// Gives what was made, which should be durable, the name that it is for.
     pub(crate) fn take_name(mut self) -> Result<()> {
         self.owner.check()?;
         self.dir.rename(&self.temporary, &self.name)?;
@@ -41,8 +50,9 @@ impl Fresh {
 impl Drop for Fresh {
     fn drop(&mut self) {
         if !self.is_named && self.owner.check().is_ok() {
-            // What cannot be removed is a file that nobody looks for.
+            // One of the two finds something. What cannot be removed is something that nobody looks for.
             drop(self.dir.unlink(&self.temporary));
+            drop(self.dir.remove_dir(&self.temporary));
         }
     }
 }
@@ -50,7 +60,7 @@ impl Drop for Fresh {
 /// Writes a file anew beside `path`, makes it durable, and only then gives it that name. Readers of the old one keep it.
 pub fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T>) -> Result<T> {
     let put = || -> Result<T> {
-        let (mut owned, fresh) = Fresh::beside(path)?;
+        let (mut owned, fresh) = Fresh::file_beside(path)?;
         let written = write(&mut owned.file)?;
         owned.file.sync()?;
         fresh.take_name()?;
@@ -97,7 +107,7 @@ mod tests {
     #[test]
     fn a_forked_child_removes_nothing() {
         let scratch = tempfile::tempdir().unwrap();
-        let (_, fresh) = Fresh::beside(&scratch.path().join("file")).unwrap();
+        let (_, fresh) = Fresh::file_beside(&scratch.path().join("file")).unwrap();
         let mut fresh = Some(fresh);
         let child = fork(|| {
             drop(fresh.take());

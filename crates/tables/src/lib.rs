@@ -4,6 +4,7 @@
 //! NAME.spl   the log       LogFile::create, append ──▶ put, delete ──▶ finish
 //! NAME.spi   its index     Pair::build_index
 //!                          Pair::open ──▶ Table over two mappings
+//! DIR/part-00000-of-00008.spl, .spi …     write_shards, open_shards ──▶ Shards of such tables
 //! ```
 //! What always holds:
 //! 1. A file is written under a name of its own and synced before it gets the name it is for: whoever opens that name
@@ -32,7 +33,10 @@
 mod fresh;
 mod log_file;
 mod pair;
+mod parallel;
+mod shards;
 
 pub use fresh::replace;
 pub use log_file::LogFile;
 pub use pair::{Pair, open, open_log};
+pub use shards::{Sharding, open_shards, write_shards};

@@ -21,7 +21,7 @@ impl LogFile {
     /// Begins a log, which takes the place of one that is there when it is finished.
     pub fn create(path: &Path, options: &LogOptions) -> Result<Self> {
         let begin = || {
-            let (file, fresh) = Fresh::beside(path)?;
+            let (file, fresh) = Fresh::file_beside(path)?;
             let writer = LogWriter::create(file, options)?;
             Ok(Self { writer, path: path.to_path_buf(), fresh: Some(fresh) })
         };

@@ -1,5 +1,6 @@
-// What the header promises, one function after the other: `promises DIRECTORY`, a directory to work in. Exits with 1 at the
-// first promise that is broken. With a second argument it breaks one itself: "leak", "overrun" or "lie".
+// What the header promises, one function after the other: `promises DIRECTORY SHARDS`, a directory to work in and one of four
+// shards, in which the keys "a", "b" … "t" have the values 0 to 19. Exits with 1 at the first promise that is broken. With a third
+// argument it breaks one itself: "leak", "overrun" or "lie".
 #include <hammerspace.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -228,6 +229,35 @@ static void a_table_is_read_in_every_way(uint32_t compression) {
     hammerspace_cursor_free(unused);
 }
 
+static void shards_are_one_table(const char *shards) {
+    hammerspace_table *table;
+    hammerspace_info info;
+    WORKS(hammerspace_table_open_shards(shards, &table));
+    WORKS(hammerspace_table_info(table, &info));
+    HOLDS(hammerspace_table_len(table) == 20 && info.entries == 20 && info.puts == 20 && info.log_bytes > 4 * 84);
+    HOLDS(has(table, "a", "0") && has(table, "t", "19") && has(table, "u", NULL));
+
+    hammerspace_slice keys[] = {{"c", 1}, {"u", 1}, {"a", 1}, {"b", 1}};
+    hammerspace_value values[4];
+    WORKS(hammerspace_table_get_many(table, keys, 4, values));
+    HOLDS(is(values[0].data, values[0].len, "2") && !values[1].data && is(values[3].data, values[3].len, "1"));
+    hammerspace_values_free(values, 4);
+
+    hammerspace_cursor *cursor;
+    hammerspace_slice key, value;
+    int count = -1;
+    WORKS(hammerspace_table_cursor(table, &cursor));
+    hammerspace_table_free(table);
+    do {
+        WORKS(hammerspace_cursor_next(cursor, &key, &value));
+        count++;
+    } while (key.data);
+    HOLDS(count == 20);
+    hammerspace_cursor_free(cursor);
+    FAILS(MISSING, hammerspace_table_open_shards(scratch, &table));
+    HOLDS(table == NULL);
+}
+
 static void null_is_an_error_and_can_be_freed(void) {
     hammerspace_space *space = (hammerspace_space *)scratch;
     hammerspace_table *table = (hammerspace_table *)scratch;
@@ -270,6 +300,12 @@ static void errors_say_what_where_and_what_to_do(void) {
     memset(&options, 0, sizeof options);
     options.compression = 77;
     FAILS(INVALID, hammerspace_space_create(in_scratch("never"), &options, &space));
+    options.compression = HAMMERSPACE_COMPRESSION_DEFAULT;
+    options.paging = 6;
+    FAILS(INVALID, hammerspace_space_create(in_scratch("never"), &options, &space));
+    options.paging = HAMMERSPACE_PAGING_POPULATE;
+    WORKS(hammerspace_space_open(in_scratch("space"), &options, &space));
+    hammerspace_space_free(space);
     FAILS(MISSING, hammerspace_space_open(in_scratch("never"), NULL, &space));
 
     FILE *file = fopen(in_scratch("broken.spl"), "w");
@@ -344,7 +380,7 @@ static void break_a_promise(const char *fault) {
 }
 
 int main(int argc, char **argv) {
-    HOLDS(argc > 1);
+    HOLDS(argc > 2);
     snprintf(scratch, sizeof scratch, "%s", argv[1]);
     a_snapshot_stays_what_it_is();
     versions_are_listed_and_gone_back_to();
@@ -352,11 +388,12 @@ int main(int argc, char **argv) {
     a_table_is_read_in_every_way(HAMMERSPACE_COMPRESSION_NONE);
     a_table_is_read_in_every_way(HAMMERSPACE_COMPRESSION_SNAPPY);
     a_table_is_read_in_every_way(HAMMERSPACE_COMPRESSION_ZSTD);
+    shards_are_one_table(argv[2]);
     null_is_an_error_and_can_be_freed();
     errors_say_what_where_and_what_to_do();
     threads_share_a_table();
     a_child_reads_and_harms_nothing();
-    if (argc > 2) break_a_promise(argv[2]);
+    if (argc > 3) break_a_promise(argv[3]);
     puts("all promises hold");
     return 0;
 }

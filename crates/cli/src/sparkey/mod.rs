@@ -4,7 +4,7 @@
 //! |---|---|
 //! | info, get, writehash, createlog, appendlog | yes: same arguments, same standard output, same exit codes |
 //! | rewrite | yes, but it trims: dead entries stay behind, and deleted keys do not come back |
-//! | dump, delete, verify | ours |
+//! | dump, delete, verify, shard | ours |
 //!
 //! Where the two part, ours is stricter or loses less: files of section 3.3 of the format are refused, headers are
 //! written in one piece, an index replaces the old one by rename, a last line without a newline is not dropped.
@@ -16,6 +16,8 @@ mod dump;
 mod get;
 mod info;
 mod rewrite;
+mod shard;
+mod source;
 mod verify;
 mod writehash;
 
@@ -41,6 +43,7 @@ pub(crate) enum Verb {
     Rewrite(rewrite::Rewrite),
     Dump(dump::Dump),
     Delete(delete::Delete),
+    Shard(shard::Shard),
     Verify(verify::Verify),
 }
 
@@ -55,6 +58,7 @@ impl Verb {
             Self::Rewrite(verb) => verb.run(out),
             Self::Dump(verb) => verb.run(out),
             Self::Delete(verb) => verb.run(out),
+            Self::Shard(verb) => verb.run(out),
             Self::Verify(verb) => verb.run(out),
         }
     }

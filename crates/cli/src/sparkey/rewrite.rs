@@ -17,12 +17,8 @@ use crate::values::{BLOCK_SIZE, block_sizes, compressions};
 /// Write a new pair that holds the live entries only, compressed as before or otherwise
 #[derive(Args)]
 pub(crate) struct Rewrite {
-    /// How entries are packed [default: as before]
-    #[arg(short, value_name = "none|snappy|zstd", value_parser = compressions())]
-    compression: Option<Compression>,
-    /// The most bytes of entries that are compressed together [default: as before]
-    #[arg(short, value_name = "BYTES", value_parser = block_sizes())]
-    block_size: Option<u32>,
+    #[command(flatten)]
+    packing: Packing,
     /// The index to read, NAME.spi; its log lies beside it
     input: PathBuf,
     /// The index to write, OTHER.spi; its log goes beside it
@@ -36,7 +32,7 @@ impl Rewrite {
         }
         let (source, target) = (Pair::of_index(&self.input)?, Pair::of_index(&self.output)?);
         let table = source.open()?;
-        let options = self.options(table.log().header());
+        let options = self.packing.options(table.log().header());
         let progress = Progress::entries("rewrite", table.len());
         let header = replace(&target.log, |file| {
             let mut log = LogWriter::create(file, &options)?;
@@ -59,9 +55,22 @@ impl Rewrite {
         }
         Ok(Outcome::Found)
     }
+}
 
+/// How the entries of one table are packed in another.
+#[derive(Args)]
+pub(super) struct Packing {
+    /// How entries are packed [default: as before]
+    #[arg(short, value_name = "none|snappy|zstd", value_parser = compressions())]
+    compression: Option<Compression>,
+    /// The most bytes of entries that are compressed together [default: as before]
+    #[arg(short, value_name = "BYTES", value_parser = block_sizes())]
+    block_size: Option<u32>,
+}
+
+impl Packing {
     /// What was asked for, else what was; but a log that was not compressed has no block size to keep.
-    fn options(&self, source: &LogHeader) -> LogOptions {
+    pub(super) fn options(&self, source: &LogHeader) -> LogOptions {
         let kept = if source.compression == Compression::None { BLOCK_SIZE } else { source.block_size };
         LogOptions {
             compression: self.compression.unwrap_or(source.compression),
