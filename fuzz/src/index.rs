@@ -3,9 +3,10 @@
 use crate::accepted;
 use crate::log::{collected, plain};
 use crate::reference::{self, Entries};
-use hammerspace_sparkey::{Found, Log, Table};
+use hammerspace_sparkey::{BlockCache, Found, Log, Table};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 pub(crate) type Pair<'a> = Table<&'a [u8], &'a [u8]>;
 
@@ -24,11 +25,21 @@ pub(crate) fn opened<'a>(log: &'a [u8], index: &'a [u8]) -> Option<Pair<'a>> {
     accepted(Table::open(log, index))
 }
 
+/// Through a cache with room, every key is found as without, on the first read and on the second. More may be refused: a
+/// lookup without a cache does not see what is behind its entry.
+pub(crate) fn check_cached(table: &Pair, cached: &Pair, key: &[u8]) {
+    let [first, second] = [(); 2].map(|()| accepted(cached.get(key)));
+    assert_eq!(first, second, "{} in a cached block", key.escape_ascii());
+    assert!(first.is_none() || first == accepted(table.get(key)), "{} through a cache", key.escape_ascii());
+}
+
 /// However damaged the index: every way to look up gives the same, which is bytes of the log behind the key; and live
 /// entries, which are found in the log first, are puts of the log. (A slot may point into the midst of an entry, to
 /// bytes that look like a put: only `verify` sees that.)
 fn check_plausible(table: &Pair, expected: &Entries) {
+    let cached = table.clone().with_cache(Arc::new(BlockCache::new(1 << 16)));
     for key in keys(expected) {
+        check_cached(table, &cached, key);
         let found = accepted(table.find(key));
         if let Some(Some(Found::Mapped(range))) = &found {
             let data = &table.log().bytes()[..table.index().header().data_end as usize];
@@ -36,6 +47,10 @@ fn check_plausible(table: &Pair, expected: &Entries) {
         }
         let value = accepted(table.get(key));
         assert_eq!(value.as_ref().map(Option::is_some), found.as_ref().map(Option::is_some));
+        assert_eq!(
+            accepted(table.get_with(key, <[u8]>::to_vec)).as_ref(),
+            accepted(table.get(key)).map(|value| value.map(Cow::into_owned)).as_ref()
+        );
         let contained = accepted(table.contains(key));
         let many = accepted(table.get_many(&[key]));
         if let Some(value) = value {

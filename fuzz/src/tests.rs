@@ -32,6 +32,7 @@ mod canaries {
     use crate::{catalogue, index, log, mo, po, reference};
     use hammerspace_error::Result;
     use hammerspace_load::{Options, Sink};
+    use hammerspace_sparkey::Found;
 
     /// The reader, but for the last byte of long values.
     fn forgetful(read: fn(&[u8], Options, &mut Sink) -> Result<()>) -> Box<catalogue::Reader> {
@@ -70,5 +71,16 @@ mod canaries {
         let mut expected = reference::entries(&bytes, end).unwrap();
         expected.entries.iter_mut().rfind(|entry| entry.key == b"apple").unwrap().value = b"newer".to_vec();
         index::check_sound(&index::opened(&bytes, &bytes[end as usize..]).unwrap(), &expected);
+    }
+
+    #[test]
+    #[should_panic(expected = "apple through a cache")]
+    fn a_cache_that_gives_another_value() {
+        let (bytes, mut other) = (corpus("index/plain_hash4"), corpus("index/plain_hash4"));
+        let end = hammerspace_sparkey::Log::open(&bytes[..]).unwrap().header().data_end as usize;
+        let table = index::opened(&bytes, &bytes[end..]).unwrap();
+        let Some(Found::Mapped(range)) = table.find(b"apple").unwrap() else { panic!("mapped") };
+        other[range.start] ^= 1;
+        index::check_cached(&table, &index::opened(&other, &bytes[end..]).unwrap(), b"apple");
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! P/bin/                hammerspace, sparkey -> hammerspace
-//! P/include/            sparkey/sparkey.h
-//! P/lib/                libsparkey.so -> libsparkey.so.0, libsparkey.a
-//! P/lib/pkgconfig/      sparkey.pc
+//! P/include/            hammerspace.h, sparkey/sparkey.h
+//! P/lib/                libNAME.so -> libNAME.so.0, libNAME.a             NAME: hammerspace, sparkey
+//! P/lib/pkgconfig/      NAME.pc
 //! ```
 //! What is there of these names is replaced, never written into: a program that runs keeps the library that it has.
 
@@ -38,13 +38,28 @@ struct Library {
     description: &'static str,
 }
 
-const LIBRARIES: &[Library] = &[Library {
-    package: "hammerspace-sparkey-abi",
-    name: "sparkey",
-    abi: 0,
-    headers: &[("sparkey-abi/include/sparkey/sparkey.h", "sparkey/sparkey.h")],
-    description: "Sparkey logs and indexes: the interface of Spotify's library",
-}];
+const LIBRARIES: &[Library] = &[
+    Library {
+        package: "hammerspace-c",
+        name: "hammerspace",
+        abi: 0,
+        headers: &[("c/include/hammerspace.h", "hammerspace.h")],
+        description: "One copy of your data per machine, shared by every process",
+    },
+    Library {
+        package: "hammerspace-sparkey-abi",
+        name: "sparkey",
+        abi: 0,
+        headers: &[("sparkey-abi/include/sparkey/sparkey.h", "sparkey/sparkey.h")],
+        description: "Sparkey logs and indexes: the interface of Spotify's library",
+    },
+];
+
+/// A program that uses a library, and runs without arguments or with these.
+const USERS: [(&str, &str, &[&str]); 2] = [
+    ("sparkey", "bindings/sparkey-abi/tests/c/ours.c", &[]),
+    ("hammerspace", "bindings/c/samples/table.c", &["fruits.spl", "fruits.spi"]),
+];
 
 /// What a program that links an archive of ours must link besides, on Linux.
 const NEEDED: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc";
@@ -71,16 +86,28 @@ pub(crate) fn rehearse() -> Result {
     debian::install(&debian::PKG_CONFIG)?;
     let prefix = target_dir().join("installed");
     build_and_install(&prefix, "dev", "debug")?;
-    for (library, options) in [("-lsparkey", &[][..]), ("-l:libsparkey.a", &["--static"])] {
-        let mut asked = program("pkg-config --cflags --libs sparkey");
-        asked.args(options).env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
-        let flags = output(&mut asked).ok_or("there is no pkg-config")?.replace("-lsparkey", library);
-        let built = prefix.join("bin/uses-sparkey");
-        let mut compiler = program("cc -D_GNU_SOURCE -pthread bindings/sparkey-abi/tests/c/ours.c -o");
-        run_quietly(compiler.arg(&built).args(flags.split_whitespace()))?;
-        run_quietly(Command::new(&built).current_dir(&prefix).env("LD_LIBRARY_PATH", prefix.join("lib")))?;
+    for (library, source, arguments) in USERS {
+        for options in ["", "--static"] {
+            let built = compile_user(&prefix, library, source, options)?;
+            let mut user = Command::new(built);
+            run_quietly(user.args(arguments).current_dir(&prefix).env("LD_LIBRARY_PATH", prefix.join("lib")))?;
+        }
     }
     run_quietly(Command::new(prefix.join("bin/sparkey")).arg("--help"))
+}
+
+/// Compiles a program against what is installed of a library, as `pkg-config` says, with these options.
+fn compile_user(prefix: &Path, library: &str, source: &str, options: &str) -> Result<PathBuf> {
+    let mut asked = program(&format!("pkg-config --cflags --libs {options} {library}"));
+    asked.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
+    let mut flags = output(&mut asked).ok_or("there is no pkg-config")?;
+    if !options.is_empty() {
+        flags = flags.replace(&format!("-l{library}"), &format!("-l:lib{library}.a"));
+    }
+    let built = prefix.join(format!("bin/uses-{library}"));
+    let mut compiler = program("cc -D_GNU_SOURCE -pthread");
+    run_quietly(compiler.arg(source).arg("-o").arg(&built).args(flags.split_whitespace()))?;
+    Ok(built)
 }
 
 /// Copies what lies in `built`.
@@ -147,7 +174,7 @@ mod tests {
     fn built(directory: &Path) -> PathBuf {
         let built = directory.join("built");
         fs::create_dir(&built).unwrap();
-        for file in ["libsparkey.so", "libsparkey.a", "hammerspace"] {
+        for file in ["libsparkey.so", "libsparkey.a", "libhammerspace.so", "libhammerspace.a", "hammerspace"] {
             fs::write(built.join(file), file).unwrap();
         }
         built
@@ -169,14 +196,15 @@ mod tests {
         assert_eq!(fs::read_link(prefix.join("lib/libsparkey.so")).unwrap(), Path::new("libsparkey.so.0"));
         assert_eq!(fs::read_to_string(prefix.join("bin/sparkey")).unwrap(), "hammerspace");
         assert!(fs::read_to_string(prefix.join("include/sparkey/sparkey.h")).unwrap().contains("sparkey_hash_write"));
-        for (directory, files) in [("bin", 2), ("lib", 4), ("lib/pkgconfig", 1), ("include/sparkey", 1)] {
+        for (directory, files) in [("bin", 2), ("lib", 7), ("lib/pkgconfig", 2), ("include", 2), ("include/sparkey", 1)]
+        {
             assert_eq!(fs::read_dir(prefix.join(directory)).unwrap().count(), files, "{directory}");
         }
     }
 
     #[test]
     fn pkg_config_tells_how_to_compile_and_link() {
-        let text = pkg_config(&LIBRARIES[0], Path::new("/opt/it"));
+        let text = pkg_config(&LIBRARIES[1], Path::new("/opt/it"));
         for line in ["prefix=/opt/it", "libdir=${prefix}/lib", "Cflags: -I${includedir}", "Libs: -L${libdir} -lsparkey"]
         {
             assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
@@ -193,6 +221,6 @@ mod tests {
     fn canary_what_was_not_built_is_named() {
         let scratch = tempfile::tempdir().unwrap();
         let message = install(&scratch.path().join("prefix"), scratch.path()).unwrap_err();
-        assert!(message.contains("libsparkey.so"), "{message}");
+        assert!(message.contains("libhammerspace.so"), "{message}");
     }
 }

@@ -15,6 +15,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use program::{program, run};
+
 /// A verb that failed says what went wrong and what to do about it.
 type Result<T = ()> = std::result::Result<T, String>;
 
@@ -32,6 +34,8 @@ enum Menu {
     Fuzz(fuzz::Options),
     /// Put libraries, headers and programs where a C compiler and a shell find them.
     Install(install::Options),
+    /// Write bindings/c/include/hammerspace.h anew.
+    Header,
 }
 
 fn main() -> ExitCode {
@@ -41,8 +45,15 @@ fn main() -> ExitCode {
         Menu::Bench(options) => said(bench::run(&options)),
         Menu::Fuzz(options) => said(fuzz::run_all(&options)),
         Menu::Install(options) => said(install::run_all(&options)),
+        Menu::Header => said(header()),
     };
     if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The test that compares the header can write it too, so that nothing else needs to build cbindgen.
+fn header() -> Result {
+    let mut test = program("cargo test --quiet --package hammerspace-c --test it the_header_is_up_to_date");
+    run(test.env("UPDATE_HEADER", "1"))
 }
 
 /// Whether it succeeded; why not goes to the person who asked.

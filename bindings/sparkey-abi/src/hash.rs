@@ -4,12 +4,12 @@ use crate::code::{Code, Outcome, answer};
 use crate::handle::{Bytes, Name, Owner, Shared, Unique};
 use crate::log_iter::{LogIter, check_match};
 use crate::log_reader::{self, LogReader, first_wrong, map};
+use hammerspace_error::Doing;
 use hammerspace_os::Map;
 use hammerspace_sparkey::{HashSize, Index, IndexHeader, IndexOptions, Table, build_index_as_c};
+use hammerspace_tables::replace;
 use std::ffi::c_int;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::Write;
 use std::path::Path;
 use std::ptr;
 
@@ -104,24 +104,7 @@ fn write(index: &Path, log: &Path, hash_size: c_int) -> Outcome {
     // Whatever cannot be read is replaced.
     let old = map(index).ok().and_then(|bytes| Index::open(bytes).ok());
     match build_index_as_c(&log, old.as_ref(), &IndexOptions { hash_size, seed: None })? {
-        Some(bytes) => replace(index, &bytes),
+        Some(bytes) => Ok(replace(index, |file| file.write_all(&bytes).doing("write the index"))?),
         None => Ok(()),
     }
-}
-
-/// Writes a file beside `path`, makes it durable, and only then gives it that name. Readers of the old one keep it.
-fn replace(path: &Path, bytes: &[u8]) -> Outcome {
-    let drawn = getrandom::u64().map_err(|_| Code::InternalError)?;
-    let fresh = path.with_file_name(format!(".sparkey-{drawn:016x}"));
-    let put = || -> io::Result<()> {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&fresh)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&fresh, path)
-    };
-    put().map_err(|error| {
-        // It may not even be there.
-        let _ = fs::remove_file(&fresh);
-        error.into()
-    })
 }

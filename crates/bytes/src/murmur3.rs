@@ -1,26 +1,52 @@
-//! MurmurHash3, the two forms that Sparkey uses (Austin Appleby, public domain; `docs/format/sparkey-index.md`).
+//! MurmurHash3 (Austin Appleby, public domain): the two forms that Sparkey uses (`docs/format/sparkey-index.md`), and the one
+//! by which Scala hashes text (`docs/format/sparkey-shards.md`).
 //!
-//! Both are frozen: they decide where a key lies in files that already exist.
+//! All are frozen: they decide where a key lies in files that already exist.
 
 use crate::field::{get_u32, get_u64};
 
 /// `MurmurHash3_x86_32`: the hash of a Sparkey index with 4-byte hashes.
 #[inline]
 pub fn x86_32(key: &[u8], seed: u32) -> u32 {
-    const C1: u32 = 0xcc9e_2d51;
-    const C2: u32 = 0x1b87_3593;
-    let scramble = |k: u32| k.wrapping_mul(C1).rotate_left(15).wrapping_mul(C2);
-
     let (blocks, tail) = key.as_chunks::<4>();
     let mut h = seed;
     for block in blocks {
-        h = (h ^ scramble(u32::from_le_bytes(*block))).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
+        h = absorb_32(h, u32::from_le_bytes(*block));
     }
     if !tail.is_empty() {
-        h ^= scramble(get_short(tail) as u32);
+        h ^= scramble_32(get_short(tail) as u32);
     }
     // The format hashes the length as 32 bits; longer keys are outside it, and writers refuse them.
-    h ^= key.len() as u32;
+    finish_32(h, key.len() as u32)
+}
+
+/// Scala's `MurmurHash3.stringHash`, of text in UTF-16: like [`x86_32`], but two units make a block, the first of them in
+/// its upper half, and the length is that in units.
+pub fn utf16_32(units: impl IntoIterator<Item = u16>, seed: u32) -> u32 {
+    let (mut h, mut len, mut units) = (seed, 0_u32, units.into_iter());
+    while let Some(first) = units.next() {
+        let Some(second) = units.next() else {
+            return finish_32(h ^ scramble_32(first.into()), len.wrapping_add(1));
+        };
+        h = absorb_32(h, u32::from(first) << 16 | u32::from(second));
+        len = len.wrapping_add(2);
+    }
+    finish_32(h, len)
+}
+
+#[inline]
+fn scramble_32(k: u32) -> u32 {
+    k.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593)
+}
+
+#[inline]
+fn absorb_32(h: u32, block: u32) -> u32 {
+    (h ^ scramble_32(block)).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64)
+}
+
+#[inline]
+fn finish_32(mut h: u32, len: u32) -> u32 {
+    h ^= len;
     h = (h ^ (h >> 16)).wrapping_mul(0x85eb_ca6b);
     h = (h ^ (h >> 13)).wrapping_mul(0xc2b2_ae35);
     h ^ (h >> 16)

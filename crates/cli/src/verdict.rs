@@ -33,8 +33,7 @@ impl Verdict {
 
     /// Adds what `other` found.
     pub(crate) fn and(mut self, other: Report) -> Self {
-        self.report.count += other.count;
-        self.report.findings.extend(other.findings);
+        self.report.absorb(other);
         self
     }
 

@@ -78,3 +78,24 @@ pub use hammerspace_space::{
     Compression, Durability, Effort, Error, IndexHeader, Kind, LogHeader, Options, Paging, Pair, Pairs, Report, Result,
     Snapshot, Space, Value, VersionInfo, Writer,
 };
+
+/// Sparkey tables without a space around them: a log and its index in files of any name, or a directory of shards.
+///
+/// ```
+/// # let scratch = tempfile::tempdir()?;
+/// # let dir = scratch.path();
+/// use hammerspace::sparkey::{LogFile, LogOptions, Pair};
+///
+/// let fruits = Pair::of_log(&dir.join("fruits.spl"))?;
+/// let mut log = LogFile::create(&fruits.log, &LogOptions::default())?;
+/// log.put(b"apple", b"red")?;
+/// log.finish()?;
+/// fruits.build_index()?;
+///
+/// assert_eq!(fruits.open()?.get(b"apple")?.unwrap(), &b"red"[..]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub mod sparkey {
+    pub use hammerspace_sparkey::{Entry, Live, LogOptions, ShardKeys, Shards, Table};
+    pub use hammerspace_tables::{LogFile, Pair, Sharding, open_shards, write_shards};
+}

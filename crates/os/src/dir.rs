@@ -184,7 +184,8 @@ impl Dir {
     }
 
     /// Gives `from` the name `to`, atomically replacing a file or link of that name.
-    pub fn rename(&self, from: &str, to: &str) -> Result<()> {
+    pub fn rename(&self, from: &str, to: impl AsRef<OsStr>) -> Result<()> {
+        let to = to.as_ref();
         self.named("rename", from, || {
             about_to(|| Op::Rename(self.path.join(from), self.path.join(to)))?;
             Ok(renameat(&self.fd, from, &self.fd, to)?)

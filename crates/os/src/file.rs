@@ -44,6 +44,13 @@ impl File {
         Ok(Self { file, path: path.to_path_buf() })
     }
 
+    /// Opens an existing file for reading and writing.
+    pub fn open_to_write(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let file = fs::File::options().read(true).write(true).open(path);
+        Ok(Self { file: file.doing("open").map_err(|error| error.file(path))?, path: path.to_path_buf() })
+    }
+
     /// The path it was opened by.
     pub fn path(&self) -> &Path {
         &self.path

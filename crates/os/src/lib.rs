@@ -2,6 +2,7 @@
 //!
 //! - [`Dir`] and [`File`]: every change to the file system that Hammerspace makes goes through these two, and therefore
 //!   through [`trace`], where a test records it, cuts the power in front of it, or makes it fail.
+//! - [`Owned`]: a file that only this process writes to, and none that is forked from it.
 //! - [`Map`]: a file as a slice, its pages as [`Paging`] says. [`Word`]: one 64-bit number in a file, shared between processes.
 //! - [`clock`], [`process`], [`prefetch()`]: small things that need a system call or an instruction.
 //!
@@ -15,6 +16,7 @@ pub mod clock;
 mod dir;
 mod file;
 mod map;
+mod owned;
 mod paging;
 mod prefetch;
 pub mod process;
@@ -24,6 +26,7 @@ mod word;
 pub use dir::{Dir, Entry, EntryKind};
 pub use file::{File, Lock};
 pub use map::Map;
+pub use owned::{Owned, Owner};
 pub use paging::Paging;
 pub use prefetch::prefetch;
 pub use word::Word;

@@ -3,11 +3,10 @@
 //! It belongs to the process that made it, and carries a lock that says so (`stamp.rs`). A forked child inherits it in
 //! memory: the child's writes are refused, and its drop removes nothing.
 
-use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::{Dir, File};
+use hammerspace_os::{Dir, File, Owned, Owner};
 
 use crate::home::Home;
 use crate::layout::{DEAD, LOG, new_uid};
@@ -25,10 +24,6 @@ pub(crate) struct Draft {
     pub(crate) published: bool,
 }
 
-/// The process that a writer belongs to.
-#[derive(Clone, Copy)]
-struct Owner(u32);
-
 impl Draft {
     /// Born under the name of the dead: should we be killed before the stamp is locked, nobody needs to wonder whose it is.
     /// The lock keeps sweepers out meanwhile, and sees to it that there is a page to announce the publication on.
@@ -39,11 +34,11 @@ impl Draft {
         let stamp = stamp::create(&home.dir.create_dir(&unborn)?)?;
         home.dir.rename(&unborn, &uid)?;
         let dir = home.dir.open_dir(&uid)?.ok_or_else(|| vanished(&home.dir, &uid))?;
-        Ok(Self { home, uid, dir, _stamp: stamp, owner: Owner(std::process::id()), published: false })
+        Ok(Self { home, uid, dir, _stamp: stamp, owner: Owner::us(), published: false })
     }
 
     pub(crate) fn create_log(&self) -> Result<Owned> {
-        Ok(Owned { file: self.dir.create_file(LOG)?, owner: self.owner })
+        Ok(Owned::new(self.dir.create_file(LOG)?))
     }
 
     /// Refuses to go on in a process that is not the one that made it.
@@ -69,46 +64,5 @@ impl Drop for Draft {
             // What cannot be removed now, the next sweep removes: nobody holds its stamp any more.
             drop(self.home.dir.remove_dir(&self.uid));
         }
-    }
-}
-
-impl Owner {
-    fn check(self) -> Result<()> {
-        let us = std::process::id();
-        if us == self.0 {
-            return Ok(());
-        }
-        let finding = format!("this writer belongs to process {}, and process {us} was forked from it", self.0);
-        Err(Error::new(Kind::Invalid, finding).remedy("take a new writer after the fork"))
-    }
-}
-
-/// A file that only the process which opened it writes to: after a fork, both sides would share its position.
-pub(crate) struct Owned {
-    pub(crate) file: File,
-    owner: Owner,
-}
-
-impl Write for Owned {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.owner.check().map_err(io::Error::other)?;
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Read for Owned {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.file.read(buffer)
-    }
-}
-
-impl Seek for Owned {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.owner.check().map_err(io::Error::other)?;
-        self.file.seek(to)
     }
 }

@@ -101,7 +101,7 @@ fn renamed(home: &Home, old: &str) -> Result<String> {
 /// gets the name of the dead, for the next sweep.
 fn hollow(home: &Home, uid: &str, number: u64, is_current: bool) -> Error {
     if !is_current {
-        drop(home.dir.rename(uid, &format!("{DEAD}{uid}")));
+        drop(home.dir.rename(uid, format!("{DEAD}{uid}")));
     }
     Error::new(Kind::Corrupt, format!("files of version {number} are missing"))
         .file(home.dir.path().join(uid))

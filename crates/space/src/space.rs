@@ -52,7 +52,7 @@ impl Space {
 
     pub(crate) fn new(dir: Dir, options: Options) -> Result<Self> {
         let watch = Watch::new(&dir, options.poll)?;
-        let home = Home { dir, options };
+        let home = Home::new(dir, options);
         let state = match State::open(&home, &watch) {
             // Of no generation, so that every refresh looks again.
             Err(error) if home.options.mend && error.kind() == Kind::Corrupt => {
@@ -78,6 +78,23 @@ impl Space {
     #[inline]
     pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Value>> {
         Value::find(self.state.load(), key.as_ref())
+    }
+
+    /// Shows the value of `key` to `show`, and gives what that gives. As [`Snapshot::get_with`].
+    ///
+    /// ```
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let space = hammerspace_space::Space::create(scratch.path())?;
+    /// # let mut writer = space.writer()?;
+    /// # writer.put("cartoons", "mallets")?;
+    /// # writer.publish()?;
+    /// # space.refresh()?;
+    /// assert_eq!(space.get_with("cartoons", <[u8]>::len)?, Some(7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn get_with<T>(&self, key: impl AsRef<[u8]>, show: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+        self.state.load().get_with(key.as_ref(), show)
     }
 
     /// The values of many keys, all of one version, in the order of the keys.
@@ -171,7 +188,9 @@ impl State {
     /// one under the older generation, and merely look once more.
     fn open(home: &Home, watch: &Watch) -> Result<Self> {
         let generation = watch.generation();
-        Ok(Self { generation, version: Version::current(&home.dir, home.options.paging)?.map(Arc::new) })
+        let version = Version::current(&home.dir, home.options.paging)?
+            .map(|version| Arc::new(version.cached_in(home.cache.as_ref())));
+        Ok(Self { generation, version })
     }
 
     /// Keeps the mapping we have where the version turned out to be the same.

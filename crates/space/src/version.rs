@@ -4,10 +4,11 @@
 //! it, and removing them takes their names only. So the mapping stays what it is until it is dropped.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Dir, File, Map, Paging};
-use hammerspace_sparkey::{Index, Log, Table};
+use hammerspace_sparkey::{BlockCache, Table};
 
 use crate::layout::{CURRENT, INDEX, LOG, STAMP, uid_of};
 use crate::stamp;
@@ -49,8 +50,16 @@ impl Version {
     pub(crate) fn open(space: &Dir, uid: &str, paging: Paging) -> Result<Option<Self>> {
         let Some(dir) = space.open_dir(uid)? else { return Ok(None) };
         let (Some(log), Some(index)) = (dir.open_file(LOG)?, dir.open_file(INDEX)?) else { return Ok(None) };
-        let table = open_table(&log, &index, paging)?;
+        let table = hammerspace_tables::open(&log, &index, paging)?;
         Ok(Some(Self { uid: uid.to_owned(), stamp: dir.open_file(STAMP)?, table, log }))
+    }
+
+    /// Keeps the blocks that lookups decode in `cache`, if there is one and the version has blocks.
+    pub(crate) fn cached_in(self, cache: Option<&Arc<BlockCache>>) -> Self {
+        match cache {
+            Some(cache) => Self { table: self.table.with_cache(Arc::clone(cache)), ..self },
+            None => self,
+        }
     }
 
     /// The version's number. Read when it is asked for: its writer writes it right after changing `current`, and readers do
@@ -58,12 +67,6 @@ impl Version {
     pub(crate) fn number(&self) -> Option<u64> {
         stamp::read(self.stamp.as_ref()?).ok()?
     }
-}
-
-fn open_table(log: &File, index: &File, paging: Paging) -> Result<Table<Map, Map>> {
-    let opened_index = Index::open(Map::with(index, paging)?).map_err(|error| error.file(index.path()))?;
-    let opened_log = Log::open(Map::with(log, paging)?).map_err(|error| error.file(log.path()))?;
-    Table::join(opened_log.named(log.path()), opened_index.named(index.path()))
 }
 
 fn stray(space: &Dir, target: &OsString) -> Error {

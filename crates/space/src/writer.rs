@@ -6,10 +6,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use hammerspace_error::Result;
-use hammerspace_os::Paging;
+use hammerspace_os::{Owned, Paging};
 use hammerspace_sparkey::{LogOptions, LogWriter};
 
-use crate::draft::{Draft, Owned};
+use crate::draft::Draft;
 use crate::home::Home;
 use crate::publish;
 use crate::version::Version;

@@ -3,6 +3,9 @@
 //! Decoding never asks for more memory than a block may hold *and* its bytes can justify: a header that claims blocks of
 //! 4 GiB, or a frame that claims to hold as much, costs nothing until bytes back it up.
 
+pub(crate) mod snappy;
+
+use snappy::Progress;
 use std::cell::RefCell;
 use std::io;
 
@@ -51,9 +54,6 @@ impl Compression {
 /// The level that Spotify's writers use, in C and in Java.
 const ZSTD_LEVEL: i32 = 3;
 
-/// A snappy copy makes at most 64 bytes out of 3.
-const SNAPPY_EXPANSION_MAX: u64 = 22;
-
 /// A zstd block takes 3 bytes or more and holds 128 KiB at most.
 const ZSTD_EXPANSION_MAX: u64 = (128 << 10) / 3 + 1;
 
@@ -62,54 +62,73 @@ thread_local! {
     static ZSTD: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// Replaces `out` by what `block` decodes to. `Err` says what is wrong with it.
-pub(crate) fn decode(compression: Compression, block: &[u8], block_size: u32, out: &mut Vec<u8>) -> Result<(), String> {
-    match compression {
+/// Replaces `out` by what the block `packed` decodes to, all of it. `Err` says what is wrong with it.
+pub(crate) fn decode(
+    compression: Compression,
+    packed: &[u8],
+    block_size: u32,
+    out: &mut Vec<u8>,
+) -> Result<(), String> {
+    let len = match compression {
         Compression::None => unreachable!("an uncompressed log has no blocks"),
-        Compression::Snappy => decode_snappy(block, block_size, out)?,
-        Compression::Zstd => decode_zstd(block, block_size, out)?,
+        Compression::Snappy => {
+            let mut progress = start_snappy(packed, block_size, out)?;
+            progress.decode(packed, out, usize::MAX)?;
+            progress.len
+        }
+        Compression::Zstd => decode_zstd(packed, block_size, out)?,
+    };
+    out.truncate(len);
+    Ok(())
+}
+
+/// Makes room in `memory` for what the block of snappy `packed` claims to hold. `Err` says what is wrong with it.
+pub(crate) fn start_snappy(packed: &[u8], block_size: u32, memory: &mut Vec<u8>) -> Result<Progress, String> {
+    let progress = Progress::start(packed)?;
+    check_len(progress.len, block_size)?;
+    make_room(memory, progress.len + snappy::SLACK);
+    Ok(progress)
+}
+
+/// Decodes the zstd frame `packed` into `memory`; gives its length. `Err` says what is wrong with it.
+pub(crate) fn decode_zstd(packed: &[u8], block_size: u32, memory: &mut Vec<u8>) -> Result<usize, String> {
+    if zstd::zstd_safe::find_frame_compressed_size(packed) != Ok(packed.len()) {
+        return Err("is not one zstd frame".into());
     }
-    match out.len() {
+    let claimed = zstd::zstd_safe::get_frame_content_size(packed).map_err(|error| error.to_string())?;
+    if let Some(claimed) = claimed.filter(|claimed| *claimed > block_size.into()) {
+        return Err(oversize(claimed, block_size));
+    }
+    let justified = packed.len() as u64 * ZSTD_EXPANSION_MAX;
+    let room = claimed.unwrap_or(block_size.into()).min(justified) as usize;
+    make_room(memory, room);
+    let len = ZSTD
+        .with_borrow_mut(|slot| {
+            let context = match slot {
+                Some(context) => context,
+                None => slot.insert(zstd::bulk::Decompressor::new()?),
+            };
+            context.decompress_to_buffer(packed, &mut memory[..room])
+        })
+        .map_err(|error: io::Error| format!("is not valid zstd within {block_size} bytes ({error})"))?;
+    check_len(len, block_size)?;
+    Ok(len)
+}
+
+/// Bytes of older blocks may stay: clearing them would cost as much as decoding a little.
+fn make_room(memory: &mut Vec<u8>, len: usize) {
+    if memory.len() < len {
+        memory.reserve_exact(len - memory.len());
+        memory.resize(len, 0);
+    }
+}
+
+fn check_len(len: usize, block_size: u32) -> Result<(), String> {
+    match len {
         0 => Err("decodes to nothing".into()),
         len if len > block_size as usize => Err(oversize(len as u64, block_size)),
         _ => Ok(()),
     }
-}
-
-fn decode_snappy(block: &[u8], block_size: u32, out: &mut Vec<u8>) -> Result<(), String> {
-    let broken = |error: snap::Error| format!("is not valid snappy ({error})");
-    let len = snap::raw::decompress_len(block).map_err(broken)?;
-    if len > block_size as usize {
-        return Err(oversize(len as u64, block_size));
-    }
-    if len as u64 > block.len() as u64 * SNAPPY_EXPANSION_MAX {
-        return Err(format!("claims {len} bytes, more than {} bytes of snappy can hold", block.len()));
-    }
-    out.resize(len, 0);
-    snap::raw::Decoder::new().decompress(block, out).map_err(broken)?;
-    Ok(())
-}
-
-fn decode_zstd(block: &[u8], block_size: u32, out: &mut Vec<u8>) -> Result<(), String> {
-    if zstd::zstd_safe::find_frame_compressed_size(block) != Ok(block.len()) {
-        return Err("is not one zstd frame".into());
-    }
-    let claimed = zstd::zstd_safe::get_frame_content_size(block).map_err(|error| error.to_string())?;
-    if let Some(claimed) = claimed.filter(|claimed| *claimed > block_size.into()) {
-        return Err(oversize(claimed, block_size));
-    }
-    let justified = block.len() as u64 * ZSTD_EXPANSION_MAX;
-    out.clear();
-    out.reserve_exact(claimed.unwrap_or(block_size.into()).min(justified) as usize);
-    ZSTD.with_borrow_mut(|slot| {
-        let context = match slot {
-            Some(context) => context,
-            None => slot.insert(zstd::bulk::Decompressor::new()?),
-        };
-        context.decompress_to_buffer(block, out)
-    })
-    .map_err(|error: io::Error| format!("is not valid zstd within {block_size} bytes ({error})"))?;
-    Ok(())
 }
 
 fn oversize(len: u64, block_size: u32) -> String {

@@ -15,7 +15,10 @@
 //! 3. **Readers are `Send + Sync`** and need `&self` only. An uncompressed value is a slice of the bytes given.
 //! 4. **The log is the truth.** An index can be rebuilt from it at any time, and says nothing that the log does not.
 //!
-//! The layouts are on two pages that the tests read: `docs/format/sparkey-log.md`, `docs/format/sparkey-index.md`.
+//! [`Shards`] are tables that divide the keys among them, as Scio writes them.
+//!
+//! The layouts are on pages that the tests read: `docs/format/sparkey-log.md`, `docs/format/sparkey-index.md`,
+//! `docs/format/sparkey-shards.md`.
 //!
 //! ```
 //! use hammerspace_sparkey::{IndexOptions, Log, LogOptions, LogWriter, Table, build_index};
@@ -40,6 +43,7 @@
 //! [`Error`]: hammerspace_error::Error
 #![forbid(unsafe_code)]
 
+mod cache;
 mod codec;
 mod fault;
 mod index;
@@ -47,8 +51,10 @@ mod live;
 mod log;
 mod plain;
 mod report;
+mod shards;
 mod table;
 
+pub use cache::{BlockCache, CachedValue};
 pub use codec::Compression;
 pub use index::Index;
 pub use index::as_c::build_index_as_c;
@@ -64,4 +70,5 @@ pub use log::entry::{Address, Entry, EntryKind, KEY_LEN_MAX};
 pub use log::header::LogHeader;
 pub use log::writer::{BLOCK_SIZE_MIN, LogOptions, LogWriter};
 pub use report::Report;
+pub use shards::{ShardKeys, Shards};
 pub use table::{Found, Table};

@@ -20,6 +20,13 @@ impl Report {
         self.count == 0
     }
 
+    /// Adds what another verification found.
+    pub fn absorb(&mut self, other: Self) {
+        let room = Self::FINDINGS_MAX.saturating_sub(self.findings.len());
+        self.findings.extend(other.findings.into_iter().take(room));
+        self.count += other.count;
+    }
+
     /// Counts a finding; it is put into words only if there is room for it.
     pub(crate) fn add(&mut self, finding: impl FnOnce() -> Error) {
         self.count += 1;

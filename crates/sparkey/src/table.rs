@@ -1,5 +1,6 @@
 //! A log and its index, read together: a hash table from bytes to bytes.
 
+use crate::cache::{BlockCache, Share};
 use crate::codec::Compression;
 use crate::index::Index;
 use crate::index::slot::Slot;
@@ -14,6 +15,7 @@ use crate::report::Report;
 use crate::{fault, index};
 use hammerspace_error::{Error, Result};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A log and its index, opened for reading.
 ///
@@ -23,6 +25,8 @@ use std::borrow::Cow;
 pub struct Table<L, I> {
     log: Log<L>,
     index: Index<I>,
+    /// Where decoded blocks are kept, if anywhere.
+    share: Option<Share>,
 }
 
 impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
@@ -35,7 +39,14 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     /// Puts a log and its index together; refuses two that do not belong together.
     pub fn join(log: Log<L>, index: Index<I>) -> Result<Self> {
         index::check_pair(log.header(), index.header()).map_err(|error| named(error, index.file()))?;
-        Ok(Self { log, index })
+        Ok(Self { log, index, share: None })
+    }
+
+    /// Keeps the blocks that lookups decode in `cache`, and looks for them there. An uncompressed log has none.
+    #[must_use]
+    pub fn with_cache(self, cache: Arc<BlockCache>) -> Self {
+        let share = Share::new(cache, self.log.header().block_size);
+        Self { share: Some(share), ..self }
     }
 
     /// The log.
@@ -73,6 +84,7 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
         Ok(self.find(key)?.map(|found| match found {
             Found::Mapped(range) => Cow::Borrowed(&self.log.bytes()[range]),
             Found::Decoded(value) => Cow::Owned(value.into_vec()),
+            Found::Cached(value) => Cow::Owned(value.to_vec()),
         }))
     }
 
@@ -91,6 +103,17 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
             return self.find_plain(key, self.index.hash(key)).map(|found| found.is_some());
         }
         self.look_up(key, |_, _| Ok(())).map(|found| found.is_some())
+    }
+
+    /// Shows the value of `key` to `show`, and gives what that gives. Allocates nothing, compressed or not: the fastest way to
+    /// read compressed values.
+    #[inline]
+    pub fn get_with<T>(&self, key: &[u8], show: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+        if self.is_plain() {
+            let found = self.find_plain(key, self.index.hash(key))?;
+            return Ok(found.map(|range| show(&self.log.bytes()[range])));
+        }
+        self.look_up(key, |mut lookup, put| lookup.show(put, show))
     }
 
     /// The value of `key` without a lifetime, for owners of the bytes.
@@ -137,13 +160,13 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     }
 
     #[inline]
-    fn look_up<'a, T>(&'a self, key: &[u8], then: impl Fn(&mut Lookup<'a>, &Put) -> Result<T>) -> Result<Option<T>> {
-        let mut lookup = Lookup::new(self.data(), self.log.header());
+    fn look_up<'a, T>(&'a self, key: &[u8], then: impl FnOnce(Lookup<'a>, &Put) -> Result<T>) -> Result<Option<T>> {
+        let mut lookup = Lookup::over(self.data(), self.log.header(), self.share.as_ref());
         for (at, slot) in self.index.probe(self.index.hash(key)) {
             let address = self.address(at, slot)?;
             let in_log = |error| named(error, self.log.file());
             match lookup.put_at(address, key).map_err(in_log)? {
-                Seen::Put(put) => return then(&mut lookup, &put).map(Some).map_err(in_log),
+                Seen::Put(put) => return then(lookup, &put).map(Some).map_err(in_log),
                 Seen::Other => {}
                 Seen::Delete => return Err(self.delete_at(at, address)),
             }

@@ -12,11 +12,22 @@ use hammerspace_bytes::Field;
 
 /// The fields that the table under `heading` lists, in its order.
 pub fn fields(page: &'static str, heading: &str) -> Vec<Field> {
-    let rows = section(page, heading).lines().filter_map(|line| line.strip_prefix('|'));
-    let mut rows = rows.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>());
-    let columns = rows.next().unwrap_or_else(|| panic!("no table under {heading:?}"));
+    let (columns, rows) = table(page, heading);
     assert_eq!(columns[..3], ["offset", "size", "field"], "the columns under {heading:?}");
-    rows.skip(1).map(|row| field(&row)).collect()
+    rows.iter().map(|row| field(row)).collect()
+}
+
+/// The cells of the table under `heading`, row by row, without the names of the columns.
+pub fn rows<'a>(page: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
+    table(page, heading).1
+}
+
+/// The names of the columns, and the rows.
+fn table<'a>(page: &'a str, heading: &str) -> (Vec<&'a str>, Vec<Vec<&'a str>>) {
+    let lines = section(page, heading).lines().filter_map(|line| line.strip_prefix('|')?.strip_suffix('|'));
+    let mut rows = lines.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>());
+    let columns = rows.next().unwrap_or_else(|| panic!("no table under {heading:?}"));
+    (columns, rows.skip(1).collect())
 }
 
 fn field(row: &[&'static str]) -> Field {
@@ -68,6 +79,7 @@ mod tests {
     fn a_page_is_read_section_by_section() {
         assert_eq!(fields(PAGE, "Header"), [Field::u32("magic", 0), Field::u64("end", 4)]);
         assert_eq!(hex(PAGE, "Header"), [1, 2, 0xff]);
+        assert_eq!(rows(PAGE, "Header")[1], ["4", "8", "`end`", "y"]);
     }
 
     #[test]

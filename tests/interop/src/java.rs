@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use hammerspace_sparkey::{Compression, HashSize};
+use hammerspace_sparkey::{Compression, HashSize, ShardKeys};
 
 use crate::contents::at;
 use crate::{Change, Contents, Format, Pair, Peer, Result};
@@ -48,6 +48,12 @@ impl Java {
             Some("absent") => Ok(None),
             _ => Err(line.trim_end().to_string()),
         }
+    }
+
+    /// Which of `count` shards Scio would put a key in: Scala's hash, and Java's floorMod.
+    pub fn shard(&mut self, keys: ShardKeys, key: &[u8], count: usize) -> Result<usize> {
+        let shard = self.ask(&["shard", keys.name(), &hex(key), &count.to_string()])?.unwrap_or_default();
+        shard.concat().parse().map_err(|_| format!("{shard:?} is no shard"))
     }
 
     fn write(&mut self, changes: &[Change]) -> Result {

@@ -12,9 +12,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hammerspace_error::{Doing, Error, Kind, Result};
+use hammerspace_tables::LogFile;
 use serde_json::json;
 
-use super::pair::append;
 use crate::exit::Outcome;
 use crate::output::Output;
 
@@ -30,7 +30,7 @@ pub(crate) struct Appendlog {
 
 impl Appendlog {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
-        let mut log = append(&self.log)?;
+        let mut log = LogFile::append(&self.log)?;
         let mut puts = 0_u64;
         let read = lines(io::stdin().lock(), self.delimiter, |key, value| {
             puts += 1;

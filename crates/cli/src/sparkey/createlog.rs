@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hammerspace_error::Result;
-use hammerspace_sparkey::{Compression, LogOptions, LogWriter};
+use hammerspace_sparkey::{Compression, LogOptions};
+use hammerspace_tables::LogFile;
 
 use super::info::{Described, Header};
-use super::pair::replace;
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::values::{BLOCK_SIZE, block_sizes, compressions};
@@ -28,7 +28,7 @@ pub(crate) struct Createlog {
 impl Createlog {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let options = LogOptions { compression: self.compression, block_size: self.block_size };
-        let header = replace(&self.log, |file| Ok(LogWriter::create(file, &options)?.finish()?.1))?;
+        let header = LogFile::create(&self.log, &options)?.finish()?;
         if out.json() {
             out.object(&Described { file: &self.log, header: &Header::Log(header) })?;
         }

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hammerspace_error::Result;
+use hammerspace_tables::{LogFile, Pair};
 use serde_json::json;
 
-use super::pair::{Pair, append};
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::values::bytes;
@@ -43,7 +43,7 @@ impl Delete {
 
 /// Deletes those of the keys that are there, and counts them.
 fn delete(pair: &Pair, wanted: &BTreeSet<Vec<u8>>) -> Result<usize> {
-    let table = pair.open_table()?;
+    let table = pair.open()?;
     let mut present = Vec::new();
     for key in wanted {
         if table.contains(key)? {
@@ -51,7 +51,7 @@ fn delete(pair: &Pair, wanted: &BTreeSet<Vec<u8>>) -> Result<usize> {
         }
     }
     if !present.is_empty() {
-        let mut log = append(&pair.log)?;
+        let mut log = LogFile::append(&pair.log)?;
         present.iter().try_for_each(|key| log.delete(key))?;
         log.finish()?;
         pair.update_index()?;

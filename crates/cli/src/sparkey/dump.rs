@@ -5,16 +5,17 @@ use std::path::PathBuf;
 use clap::Args;
 use hammerspace_error::Result;
 use hammerspace_sparkey::{Entry, EntryKind};
+use hammerspace_tables::{Pair, open_log};
 use serde::Serialize;
 
 use super::appendlog::delimiter;
-use super::pair::{Pair, open_log};
+use super::source::Source;
 use crate::exit::Outcome;
 use crate::output::{self, Output};
 
-/// Print all live entries (of an index), or every put and delete in order (of a log)
+/// Print all live entries (of an index or of shards), or every put and delete in order (of a log)
 ///
-/// Of an index NAME.spi: key, delimiter and value of each live entry, as appendlog reads them. Of a log NAME.spl: put or
+/// Of an index NAME.spi, or of a directory of shards: key, delimiter and value of each live entry, as appendlog reads them. Of a log NAME.spl: put or
 /// delete goes first. Keys and values are printed as they are; where they may hold delimiters or newlines, --json tells
 /// them apart.
 #[derive(Args)]
@@ -23,22 +24,22 @@ pub(crate) struct Dump {
     #[arg(short, value_name = "CHAR", value_parser = delimiter, default_value = "\t", hide_default_value = true)]
     #[arg(allow_hyphen_values = true)]
     delimiter: u8,
-    /// The index, NAME.spi, or the log, NAME.spl
+    /// The index, NAME.spi, or the log, NAME.spl; or a directory of shards
     file: PathBuf,
 }
 
 impl Dump {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         match Pair::of_log(&self.file) {
-            Ok(pair) => self.history(&pair, out)?,
-            Err(_) => self.live(&Pair::of_either(&self.file)?, out)?,
+            Ok(pair) if !self.file.is_dir() => self.history(&pair, out)?,
+            _ => self.live(out)?,
         }
         Ok(Outcome::Found)
     }
 
-    fn live(&self, pair: &Pair, out: &mut Output) -> Result<()> {
-        let table = pair.open_table()?;
-        for entry in &table {
+    fn live(&self, out: &mut Output) -> Result<()> {
+        let source = Source::open(&self.file)?;
+        for entry in source.entries() {
             let Entry { key, value, .. } = entry?;
             if out.json() {
                 out.object(&output::Pair { key: &key, value: Some(&value) })?;

@@ -1,4 +1,4 @@
-//! `sparkey get INDEX KEY`: the value of a key, byte for byte.
+//! `sparkey get INDEX|DIRECTORY KEY`: the value of a key, byte for byte.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use hammerspace_error::Result;
 
-use super::pair::Pair;
+use super::source::Source;
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::values::bytes;
@@ -14,7 +14,7 @@ use crate::values::bytes;
 /// Print the value of a key
 #[derive(Args)]
 pub(crate) struct Get {
-    /// The index, NAME.spi; its log NAME.spl lies beside it
+    /// The index, NAME.spi, whose log NAME.spl lies beside it; or a directory of shards
     index: PathBuf,
     /// The key
     #[arg(allow_hyphen_values = true)]
@@ -27,8 +27,8 @@ pub(crate) struct Get {
 impl Get {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let key = bytes(&self.key, self.hex)?;
-        let table = Pair::of_index(&self.index)?.open_table()?;
-        let value = table.get(&key)?;
+        let source = Source::open(&self.index)?;
+        let value = source.get(&key)?;
         out.lookup(&key, value.as_deref())
     }
 }

@@ -1,22 +1,23 @@
-//! `sparkey info FILE…`: what the headers of logs and indexes say.
+//! `sparkey info FILE…`: what the headers of logs and indexes say; of a directory, what those of its shards come to.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::File;
-use hammerspace_sparkey::{Compression, IndexHeader, LogHeader};
+use hammerspace_os::{File, Map};
+use hammerspace_sparkey::{Compression, IndexHeader, LogHeader, ShardKeys, Shards, Table};
+use hammerspace_tables::open_shards;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::exit::Outcome;
 use crate::output::{Output, Told};
 
-/// Show what the headers of logs and indexes say
+/// Show what the headers of logs and indexes say, and those of shards together
 #[derive(Args)]
 pub(crate) struct Info {
-    /// Logs and indexes, whatever they are called
+    /// Logs and indexes, whatever they are called; directories of shards
     #[arg(required = true)]
     files: Vec<PathBuf>,
 }
@@ -48,15 +49,44 @@ fn tell(file: &Path, header: &Result<Header>, out: &mut Output) -> Result<()> {
     }
 }
 
-/// The header of one of the two files.
+/// The header of one of the two files, or of many.
 pub(crate) enum Header {
     Log(LogHeader),
     Index(IndexHeader),
+    Shards(Summary),
+}
+
+/// What the headers of all shards come to.
+pub(crate) struct Summary {
+    keys: ShardKeys,
+    shards: usize,
+    entries: u64,
+    entries_min: u64,
+    entries_max: u64,
+    bytes: u64,
+}
+
+impl Summary {
+    fn of(shards: &Shards<Map, Map>) -> Self {
+        let entries = || shards.tables().iter().map(Table::len);
+        let len = |table: &Table<Map, Map>| (table.log().bytes().len() + table.index().bytes().len()) as u64;
+        Self {
+            keys: shards.keys(),
+            shards: shards.tables().len(),
+            entries: shards.len(),
+            entries_min: entries().min().unwrap_or(0),
+            entries_max: entries().max().unwrap_or(0),
+            bytes: shards.tables().iter().map(len).sum(),
+        }
+    }
 }
 
 impl Header {
     /// Reads it from whichever of the two this is. Whether the rest of the file holds what it says is not looked at.
     fn read(path: &Path) -> Result<Self> {
+        if path.is_dir() {
+            return Ok(Self::Shards(Summary::of(&open_shards(path)?)));
+        }
         let mut bytes = [0; IndexHeader::SIZE];
         let len = File::open(path)?.read_at(&mut bytes, 0)?;
         Self::parse(&bytes[..len]).map_err(|error| error.file(path))
@@ -83,6 +113,7 @@ impl fmt::Display for Described<'_> {
         match self.header {
             Header::Log(header) => print_log(header, f)?,
             Header::Index(header) => print_index(header, f)?,
+            Header::Shards(summary) => print_shards(summary, f)?,
         }
         writeln!(f)
     }
@@ -113,6 +144,13 @@ fn print_index(header: &IndexHeader, f: &mut fmt::Formatter<'_>) -> fmt::Result 
     writeln!(f, "Data size: {}, Garbage size: {}", header.data_end, header.garbage_size)
 }
 
+fn print_shards(summary: &Summary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    writeln!(f, "Shards: {}, by the hash of {}", summary.shards, summary.keys.name())?;
+    let Summary { entries, entries_min, entries_max, .. } = summary;
+    writeln!(f, "Num entries: {entries}, {entries_min} to {entries_max} in a shard")?;
+    writeln!(f, "Data size: {}", summary.bytes)
+}
+
 /// The mean displacement to two digits. Of no entries, it is what C makes of 0/0 on this machine.
 #[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
 fn average(header: &IndexHeader) -> String {
@@ -129,6 +167,7 @@ impl Serialize for Described<'_> {
         let object = match self.header {
             Header::Log(header) => log_object(&file, header),
             Header::Index(header) => index_object(&file, header),
+            Header::Shards(summary) => shards_object(&file, summary),
         };
         object.serialize(to)
     }
@@ -173,5 +212,18 @@ fn index_object(file: &str, header: &IndexHeader) -> Value {
         "entry_block_bits": header.entry_block_bits,
         "hash_collisions": header.hash_collisions,
         "total_displacement": header.total_displacement,
+    })
+}
+
+fn shards_object(file: &str, summary: &Summary) -> Value {
+    json!({
+        "file": file,
+        "kind": "shards",
+        "shards": summary.shards,
+        "keys": summary.keys.name(),
+        "entries": summary.entries,
+        "entries_min": summary.entries_min,
+        "entries_max": summary.entries_max,
+        "bytes": summary.bytes,
     })
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | info, get, writehash, createlog, appendlog | yes: same arguments, same standard output, same exit codes |
 //! | rewrite | yes, but it trims: dead entries stay behind, and deleted keys do not come back |
-//! | dump, delete, verify | ours |
+//! | dump, delete, verify, shard | ours |
 //!
 //! Where the two part, ours is stricter or loses less: files of section 3.3 of the format are refused, headers are
 //! written in one piece, an index replaces the old one by rename, a last line without a newline is not dropped.
@@ -15,18 +15,20 @@ mod delete;
 mod dump;
 mod get;
 mod info;
-mod pair;
 mod rewrite;
+mod shard;
+mod source;
 mod verify;
 mod writehash;
 
 use clap::Subcommand;
 use hammerspace_error::Result;
+use hammerspace_sparkey::{Effort, IndexHeader};
+use hammerspace_tables::Pair;
 
 use crate::exit::Outcome;
 use crate::output::Output;
-
-pub(crate) use pair::{Pair, replace};
+use crate::progress::Progress;
 
 pub(crate) const EXIT_CODES: &str = "Exit codes: 0 found or done, 1 error, 2 not found.";
 
@@ -41,6 +43,7 @@ pub(crate) enum Verb {
     Rewrite(rewrite::Rewrite),
     Dump(dump::Dump),
     Delete(delete::Delete),
+    Shard(shard::Shard),
     Verify(verify::Verify),
 }
 
@@ -55,7 +58,14 @@ impl Verb {
             Self::Rewrite(verb) => verb.run(out),
             Self::Dump(verb) => verb.run(out),
             Self::Delete(verb) => verb.run(out),
+            Self::Shard(verb) => verb.run(out),
             Self::Verify(verb) => verb.run(out),
         }
     }
+}
+
+/// Builds an index afresh, with a sign of life.
+pub(crate) fn build_index(pair: &Pair, effort: &Effort) -> Result<IndexHeader> {
+    let _working = Progress::unknown("index");
+    pair.build_index_within(effort)
 }

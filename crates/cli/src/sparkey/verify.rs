@@ -1,11 +1,11 @@
-//! `sparkey verify FILE`: every entry of the log and every slot of the index, held against each other.
+//! `sparkey verify FILE|DIRECTORY`: every entry of the log and every slot of the index, held against each other.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hammerspace_error::Result;
+use hammerspace_tables::{Pair, open_log, open_shards};
 
-use super::pair::{Pair, open_log};
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -14,7 +14,7 @@ use crate::verdict::Verdict;
 /// Read log and index whole and say exactly what is wrong
 #[derive(Args)]
 pub(crate) struct Verify {
-    /// The index, NAME.spi, with its log; or the log, NAME.spl, alone
+    /// The index, NAME.spi, with its log; or the log, NAME.spl, alone; or a directory of shards
     file: PathBuf,
 }
 
@@ -22,6 +22,7 @@ impl Verify {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let working = Progress::unknown("verify");
         let verdict = match Pair::of_index(&self.file) {
+            _ if self.file.is_dir() => verify_shards(&self.file)?,
             Ok(pair) => verify_pair(&pair)?,
             Err(_) => verify_log(&Pair::of_either(&self.file)?)?,
         };
@@ -32,7 +33,7 @@ impl Verify {
 
 /// An index that cannot be opened says nothing about its log, which is then looked at alone.
 fn verify_pair(pair: &Pair) -> Result<Verdict> {
-    match pair.open_table() {
+    match pair.open() {
         Ok(table) => Ok(Verdict::new(table.len(), table.verify())),
         Err(error) => {
             let unopened = Verdict::unopened(error)?;
@@ -47,6 +48,13 @@ fn verify_pair(pair: &Pair) -> Result<Verdict> {
 fn verify_log(pair: &Pair) -> Result<Verdict> {
     match open_log(&pair.log) {
         Ok(log) => Ok(Verdict::new(log.header().num_puts.saturating_add(log.header().num_deletes), log.verify())),
+        Err(error) => Verdict::unopened(error),
+    }
+}
+
+fn verify_shards(directory: &Path) -> Result<Verdict> {
+    match open_shards(directory) {
+        Ok(shards) => Ok(Verdict::new(shards.len(), shards.verify())),
         Err(error) => Verdict::unopened(error),
     }
 }

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hammerspace_error::Result;
+use hammerspace_tables::Pair;
 
+use super::build_index;
 use super::info::{Described, Header};
-use super::pair::Pair;
 use crate::effort::Indexing;
 use crate::exit::Outcome;
 use crate::output::Output;
@@ -23,7 +24,7 @@ pub(crate) struct Writehash {
 impl Writehash {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let pair = Pair::of_log(&self.log)?;
-        let header = pair.build_index(&self.indexing.effort())?;
+        let header = build_index(&pair, &self.indexing.effort())?;
         if out.json() {
             out.object(&Described { file: &pair.index, header: &Header::Index(header) })?;
         }

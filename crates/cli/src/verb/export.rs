@@ -1,13 +1,14 @@
 //! `hammerspace export SPACE`: the current version in another form.
 
-use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use hammerspace::{Compression, Effort, Error, Kind, Result, Snapshot};
 use hammerspace_error::Doing;
+use hammerspace_os::File;
 use hammerspace_sparkey::{LogOptions, LogWriter};
+use hammerspace_tables::{Pair, replace};
 use serde::Serializer as _;
 use serde::ser::SerializeMap;
 use serde_json::json;
@@ -16,7 +17,7 @@ use crate::exit::Outcome;
 use crate::output::{self, Output, shown};
 use crate::paging::Reading;
 use crate::progress::Progress;
-use crate::sparkey::{Pair, replace};
+use crate::sparkey::build_index;
 use crate::values::{BLOCK_SIZE, block_sizes, compressions};
 
 /// Write the current version as NDJSON, JSON, CSV, TSV or a Sparkey pair
@@ -85,7 +86,7 @@ impl Export {
         if self.format == Form::Sparkey {
             let pair = Pair::of_either(path)?;
             replace(&pair.log, |log| self.sparkey(snapshot, log, &mut tick))?;
-            return pair.build_index(&Effort::default()).map(drop);
+            return build_index(&pair, &Effort::default()).map(drop);
         }
         replace(path, |file| {
             let mut file = BufWriter::with_capacity(1 << 16, file);
@@ -94,7 +95,7 @@ impl Export {
         })
     }
 
-    fn sparkey(&self, snapshot: &Snapshot, log: &mut fs::File, tick: &mut dyn FnMut()) -> Result<()> {
+    fn sparkey(&self, snapshot: &Snapshot, log: &mut File, tick: &mut dyn FnMut()) -> Result<()> {
         let options = LogOptions { compression: self.compression, block_size: self.block_size };
         let mut log = LogWriter::create(log, &options)?;
         each(snapshot, tick, |key, value| log.put(key, value))?;

@@ -10,6 +10,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hammerspace::{Error, Kind, Result, Writer};
 use hammerspace_error::Doing;
 use hammerspace_load::{Format, Options};
+use hammerspace_tables::Pair;
 use serde::Serialize;
 
 use super::publishing::Publishing;
@@ -18,7 +19,6 @@ use crate::exit::Outcome;
 use crate::output::Output;
 use crate::prefix::Prefix;
 use crate::progress::Progress;
-use crate::sparkey::Pair;
 
 /// Load translations and tables, and publish them as one version
 ///

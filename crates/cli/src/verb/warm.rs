@@ -41,13 +41,15 @@ impl Warm {
         let paging = if self.lock { Paging::Lock } else { Paging::Populate };
         let space = Options::new().paging(paging).open(&self.space)?;
         self.tell(&space, out)?;
-        while self.lock {
+        if !self.lock {
+            return Ok(Outcome::Found);
+        }
+        loop {
             sleep(LOOK_EVERY);
             if space.refresh()? {
                 self.tell(&space, out)?;
             }
         }
-        Ok(Outcome::Found)
     }
 
     fn tell(&self, space: &Space, out: &mut Output) -> Result<()> {

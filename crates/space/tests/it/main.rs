@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod basics;
+mod compressed;
 mod damage;
 mod fork;
 mod gem;

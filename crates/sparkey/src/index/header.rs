@@ -130,6 +130,11 @@ impl IndexHeader {
         self.hash_size.bytes() + self.address_size as usize
     }
 
+    /// Bytes of header and table together: the length of the file, unless somebody added to it.
+    pub fn file_len(&self) -> u64 {
+        self.hash_capacity.saturating_mul(self.slot_size() as u64).saturating_add(Self::SIZE as u64)
+    }
+
     /// Reads the header at the start of `bytes`, which may go on behind it. Refuses what contradicts itself; whether
     /// the table fits the file is for [`Index::open`](crate::Index::open) to see.
     pub fn parse(bytes: &[u8]) -> Result<Self> {

@@ -10,28 +10,42 @@
 //! 4. The block in which such an entry ends holds nothing after it.
 //!
 //! So memory follows the bytes that really decode; the lengths that an entry claims only say when to stop.
+//!
+//! Iteration decodes every block to its end, and so sees all that is wrong with it. A lookup decodes a block of snappy no
+//! further than its entry, unless a cache is to keep the block: it need not see damage behind the entry. `verify` does.
 
-use super::entry::{Address, Entry, EntryKind, Head};
+use super::buffer::Buffer;
+use super::entry::{Address, Entry, Head};
+use super::frame;
 use super::header::LogHeader;
-use crate::codec;
+use super::lookup::Found;
+use crate::cache::{CachedValue, Hit, Share};
+use crate::codec::Compression;
 use crate::fault;
-use hammerspace_bytes::vlq::{self, Malformed};
+use hammerspace_bytes::vlq;
 use hammerspace_error::Result;
+use hammerspace_os::prefetch;
 use std::borrow::Cow;
-use std::cell::Cell;
-use std::ops::{Deref, DerefMut};
+use std::ops::Range;
+
+/// Bytes that are decoded in one go: each start and stop costs as much as decoding a few entries.
+const AHEAD: usize = 256;
 
 /// A cursor over the decoded blocks of a log.
 pub(crate) struct Blocks<'a> {
     /// The log up to where we may read.
     data: &'a [u8],
     header: &'a LogHeader,
+    /// Where decoded blocks are kept, if anywhere.
+    share: Option<&'a Share>,
+    /// Whether blocks are decoded, and so checked, to their ends.
+    is_thorough: bool,
     /// Offset of the block that is open; 0 before the first.
     start: usize,
     /// Offset of the block after it.
     next: usize,
-    /// The open block, decoded.
-    block: Buffer,
+    /// The open block.
+    block: Block<'a>,
     /// How far it has been read.
     at: usize,
     /// Entries that started in it so far.
@@ -40,15 +54,32 @@ pub(crate) struct Blocks<'a> {
     spanning: Vec<u8>,
 }
 
+/// A block, decoded.
+enum Block<'a> {
+    /// By us, as far as we needed it.
+    Own(Buffer<'a>),
+    /// All of it, by whoever was first.
+    Shared(Hit),
+}
+
 impl<'a> Blocks<'a> {
-    /// A cursor over `data`, which is the log from its first byte up to where the caller may look.
+    /// A cursor over `data`, which is the log from its first byte up to where the caller may look. Decodes whole blocks.
     pub(crate) fn new(data: &'a [u8], header: &'a LogHeader) -> Self {
+        Self { is_thorough: true, ..Self::for_entries(data, header, None) }
+    }
+
+    /// The same for single entries: looks for the blocks they start in on the `share`, and puts them there. Without one,
+    /// decodes blocks no further than it reads.
+    #[inline]
+    pub(crate) fn for_entries(data: &'a [u8], header: &'a LogHeader, share: Option<&'a Share>) -> Self {
         Self {
             data,
             header,
+            share,
+            is_thorough: false,
             start: 0,
             next: LogHeader::SIZE,
-            block: Buffer::take(),
+            block: Block::Own(Buffer::default()),
             at: 0,
             index: 0,
             spanning: Vec::new(),
@@ -59,25 +90,54 @@ impl<'a> Blocks<'a> {
     pub(crate) fn seek(&mut self, address: Address) -> Result<()> {
         let offset = address.offset as usize;
         if self.start != offset {
-            self.open(offset)?;
+            self.find(address)?;
         }
-        (self.at, self.index) = (0, 0);
+        (self.at, self.index) = match &self.block {
+            Block::Own(_) => (0, 0),
+            Block::Shared(hit) => hit.nearest(address.index),
+        };
         while self.index < address.index {
-            let head = self.head()?;
-            // Only the last entry of a block may leave it, and ours comes after.
-            if head.payload_len() >= self.rest().len() as u64 {
-                return Err(
-                    self.broken(format!("the block has {} entries, and none of number {}", self.index, address.index))
-                );
+            self.skip_plain_puts(address.index);
+            if self.index < address.index {
+                self.skip_entry(address.index)?;
             }
-            self.at += head.payload_len() as usize;
         }
+        Ok(())
+    }
+
+    /// Over entries before number `index`, as far as they are decoded and nothing about them asks for a closer look.
+    #[inline]
+    fn skip_plain_puts(&mut self, index: u32) {
+        let (made, len) = (self.made(), self.len() as u64);
+        let (mut at, mut here) = (self.at, self.index);
+        while here < index {
+            let Some(Ok((first, first_len))) = made.get(at..).map(vlq::read) else { break };
+            let Ok((value_len, second_len)) = vlq::read(&made[at + first_len..]) else { break };
+            // A put's first number is one more than its key is long; a delete's is 0.
+            let Some(key_len) = first.checked_sub(1) else { break };
+            let end = ((at + first_len + second_len) as u64).saturating_add(key_len).saturating_add(value_len);
+            if end >= len || key_len > self.header.max_key_len || value_len > self.header.max_value_len {
+                break;
+            }
+            (at, here) = (end as usize, here + 1);
+        }
+        (self.at, self.index) = (at, here);
+    }
+
+    /// Over one entry before number `index`.
+    fn skip_entry(&mut self, index: u32) -> Result<()> {
+        let head = self.head()?;
+        // Only the last entry of a block may leave it, and ours comes after.
+        if head.payload_len() >= self.left() as u64 {
+            return Err(self.broken(format!("the block has {} entries, and none of number {index}", self.index)));
+        }
+        self.at += head.payload_len() as usize;
         Ok(())
     }
 
     /// The entry under the cursor, which then stands behind it; `None` at the end.
     pub(crate) fn entry(&mut self) -> Result<Option<Entry<'_>>> {
-        if self.rest().is_empty() {
+        if self.left() == 0 {
             if self.next == self.data.len() {
                 return Ok(None);
             }
@@ -85,43 +145,27 @@ impl<'a> Blocks<'a> {
         }
         let address = Address { offset: self.start as u64, index: self.index };
         let head = self.head()?;
-        let payload = self.payload(head)?;
+        let payload = self.bytes(head.payload_len())?;
         let (key, value) = payload.split_at(head.key_len as usize);
         Ok(Some(Entry { kind: head.kind, key: Cow::Borrowed(key), value: Cow::Borrowed(value), address }))
     }
 
     /// Reads the head under the cursor and holds its lengths against the log's header.
     pub(crate) fn head(&mut self) -> Result<Head> {
+        self.reach_ahead(self.at + 2 * vlq::LEN_MAX)?;
         // Rule 4. A block that we opened for its entries starts at 0; one that we ran into was read up to `at`.
-        if self.index == 0 && self.at > 0 {
-            return Err(self.broken("the block holds more than the end of the entry that it continues"));
-        }
-        let head = Head::parse(self.rest()).map_err(|malformed| match malformed {
-            Malformed::Truncated => self.broken("the block ends within an entry's lengths"),
-            Malformed::TooLong => self.broken("an entry's length is no VLQ of 64 bits"),
-        })?;
-        // Longer than anything the header knows of: refused before blocks are decoded in search of its end.
-        let plausible = match head.kind {
-            EntryKind::Put => head.key_len <= self.header.max_key_len && head.value_len <= self.header.max_value_len,
-            EntryKind::Delete => head.key_len < self.header.delete_size,
-        };
-        if !plausible {
-            return Err(self.broken(format!(
-                "a {:?} claims key and value of {} and {} bytes, more than any the header counts",
-                head.kind, head.key_len, head.value_len
-            )));
-        }
+        let continued = self.index == 0 && self.at > 0;
+        let head = frame::head(self.rest(), continued, self.header, self.start)?;
         self.at += head.len;
         self.index += 1;
         Ok(head)
     }
 
-    /// The key and value that follow `head`, in one piece.
-    fn payload(&mut self, head: Head) -> Result<&[u8]> {
-        let len = head.payload_len();
-        if len <= self.rest().len() as u64 {
-            self.at += len as usize;
-            return Ok(&self.block[self.at - len as usize..self.at]);
+    /// The next `len` bytes, in one piece: of the block, or put together.
+    pub(crate) fn bytes(&mut self, len: u64) -> Result<&[u8]> {
+        if len <= self.left() as u64 {
+            let range = self.piece(len as usize)?;
+            return Ok(&self.made()[range]);
         }
         let mut spanning = std::mem::take(&mut self.spanning);
         spanning.clear();
@@ -131,6 +175,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// Whether the next bytes are `expected`; stands behind them then, and anywhere otherwise.
+    #[inline]
     pub(crate) fn matches(&mut self, expected: &[u8]) -> Result<bool> {
         let (mut rest, mut same) = (expected, true);
         self.read(expected.len() as u64, |piece| {
@@ -141,26 +186,29 @@ impl<'a> Blocks<'a> {
         Ok(same)
     }
 
-    /// The next `len` bytes, in memory of their own that grows as they decode.
-    pub(crate) fn take(&mut self, len: u64) -> Result<Box<[u8]>> {
+    /// The next `len` bytes, free of the cursor: in the shared block where they lie in one, or in memory of their own.
+    pub(crate) fn take(mut self, len: u64) -> Result<Found> {
+        if len <= self.left() as u64 {
+            let range = self.piece(len as usize)?;
+            return Ok(match self.block {
+                Block::Shared(hit) => Found::Cached(CachedValue::new(hit, range)),
+                Block::Own(buffer) => Found::Decoded(buffer.made()[range].into()),
+            });
+        }
+        // Memory grows as bytes decode.
         let mut out = Vec::new();
-        self.read(len, |piece| {
-            // All at once when it ends in this block, or else as it comes.
-            out.reserve_exact(if out.is_empty() { piece.len() } else { 0 });
-            out.extend_from_slice(piece);
-        })?;
-        Ok(out.into_boxed_slice())
+        self.read(len, |piece| out.extend_from_slice(piece))?;
+        Ok(Found::Decoded(out.into_boxed_slice()))
     }
 
     /// Hands over the next `len` bytes of the stream, block by block.
+    #[inline]
     fn read(&mut self, len: u64, mut each: impl FnMut(&[u8])) -> Result<()> {
         let mut left = len;
         loop {
-            let piece = &self.block[self.at..];
-            let piece = &piece[..piece.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
-            each(piece);
-            self.at += piece.len();
-            left -= piece.len() as u64;
+            let range = self.piece(usize::try_from(left).unwrap_or(usize::MAX).min(self.left()))?;
+            left -= range.len() as u64;
+            each(&self.made()[range]);
             if left == 0 {
                 return Ok(());
             }
@@ -171,72 +219,119 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Decodes the block at `offset`.
-    fn open(&mut self, offset: usize) -> Result<()> {
-        (self.start, self.at) = (0, 0);
-        let packed = self.data.get(offset..).filter(|_| offset >= LogHeader::SIZE);
-        let Some((len, len_len)) = packed.and_then(|packed| vlq::read(packed).ok()) else {
-            return Err(fault::log(offset, "no block starts here"));
+    /// Where the next `len` bytes lie, which this block has; stands behind them.
+    #[inline]
+    fn piece(&mut self, len: usize) -> Result<Range<usize>> {
+        let range = self.at..self.at + len;
+        self.reach(range.end)?;
+        self.at = range.end;
+        Ok(range)
+    }
+
+    /// Takes the block at `address` from the share, or opens it.
+    fn find(&mut self, address: Address) -> Result<()> {
+        let offset = address.offset as usize;
+        let Some(share) = self.share else {
+            self.ask_for(offset);
+            return self.open(offset);
         };
-        let from = offset + len_len;
-        let Some(to) =
-            usize::try_from(len).ok().and_then(|len| from.checked_add(len)).filter(|to| *to <= self.data.len())
-        else {
-            let left = self.data.len() - from;
-            return Err(fault::log(offset, format!("a block of {len} bytes starts here, {left} are left")));
-        };
-        codec::decode(self.header.compression, &self.data[from..to], self.header.block_size, &mut self.block)
-            .map_err(|finding| fault::log(offset, format!("the block {finding}")))?;
-        (self.start, self.next, self.at, self.index) = (offset, to, 0, 0);
+        if let Some(hit) = share.get(offset, address.index) {
+            (self.start, self.next) = (offset, hit.next());
+            self.block = Block::Shared(hit);
+            return Ok(());
+        }
+        self.ask_for(offset);
+        self.is_thorough = share.wants(offset);
+        self.open(offset)?;
+        if self.is_thorough {
+            share.put(self.made(), offset, self.next, self.header);
+        }
         Ok(())
     }
 
+    /// Asks for the block at `offset` as a whole: misses that wait for each other take longer than decoding.
+    fn ask_for(&self, offset: usize) {
+        let len = match self.header.compression {
+            // Decoded from front to back, so that the processor sees what comes, and seldom to its end.
+            Compression::Snappy => 1 << 10,
+            _ => self.header.block_size.min(4 << 10) as usize,
+        };
+        for line in (0..len).step_by(64) {
+            prefetch(self.data, offset + line);
+        }
+    }
+
+    /// Opens the block at `offset`.
+    fn open(&mut self, offset: usize) -> Result<()> {
+        (self.start, self.at) = (0, 0);
+        let packed = frame::packed(self.data, offset)?;
+        if let Block::Shared(_) = self.block {
+            self.block = Block::Own(Buffer::default());
+        }
+        if let Block::Own(buffer) = &mut self.block {
+            buffer
+                .open(self.header.compression, &self.data[packed.clone()], self.header.block_size)
+                .map_err(|finding| fault::log(offset, format!("the block {finding}")))?;
+        }
+        (self.start, self.next, self.at, self.index) = (offset, packed.end, 0, 0);
+        if self.is_thorough { self.reach(usize::MAX) } else { Ok(()) }
+    }
+
+    /// The same as `reach`, for somebody who will soon come for more.
+    #[inline]
+    fn reach_ahead(&mut self, end: usize) -> Result<()> {
+        match &self.block {
+            Block::Own(buffer) if buffer.made().len() < end => self.reach(end + AHEAD),
+            _ => Ok(()),
+        }
+    }
+
+    /// Decodes on until `end` bytes of the block are there, or all of it.
+    #[inline]
+    fn reach(&mut self, end: usize) -> Result<()> {
+        let Block::Own(buffer) = &mut self.block else { return Ok(()) };
+        if buffer.made().len() >= end.min(buffer.len()) {
+            return Ok(());
+        }
+        // Should it fail, whoever comes back to this block must open it again.
+        let start = std::mem::take(&mut self.start);
+        buffer.reach(end).map_err(|finding| fault::log(start, format!("the block {finding}")))?;
+        self.start = start;
+        Ok(())
+    }
+
+    /// The block as far as it is decoded.
+    #[inline]
+    fn made(&self) -> &[u8] {
+        match &self.block {
+            Block::Own(buffer) => buffer.made(),
+            Block::Shared(hit) => hit.bytes(),
+        }
+    }
+
+    /// What is decoded and has not been read.
+    #[inline]
     fn rest(&self) -> &[u8] {
-        &self.block[self.at..]
+        &self.made()[self.at..]
+    }
+
+    /// Bytes of the block, decoded or not.
+    #[inline]
+    fn len(&self) -> usize {
+        match &self.block {
+            Block::Own(buffer) => buffer.len(),
+            Block::Shared(hit) => hit.bytes().len(),
+        }
+    }
+
+    /// Those that have not been read.
+    #[inline]
+    fn left(&self) -> usize {
+        self.len() - self.at
     }
 
     #[cold]
     fn broken(&self, finding: impl Into<String>) -> hammerspace_error::Error {
         fault::log(self.start, finding)
-    }
-}
-
-/// A block's memory, kept by its thread from one cursor to the next.
-struct Buffer(Vec<u8>);
-
-/// Larger buffers are given back.
-const SPARE_MAX: usize = 1 << 20;
-
-thread_local! {
-    static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
-
-impl Buffer {
-    fn take() -> Self {
-        let mut bytes = SPARE.try_with(Cell::take).unwrap_or_default();
-        bytes.clear();
-        Self(bytes)
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        if self.0.capacity() <= SPARE_MAX {
-            // While the thread ends there is nobody to keep it for.
-            let _ = SPARE.try_with(|spare| spare.set(std::mem::take(&mut self.0)));
-        }
-    }
-}
-
-impl Deref for Buffer {
-    type Target = Vec<u8>;
-    fn deref(&self) -> &Vec<u8> {
-        &self.0
-    }
-}
-
-impl DerefMut for Buffer {
-    fn deref_mut(&mut self) -> &mut Vec<u8> {
-        &mut self.0
     }
 }

@@ -1,6 +1,6 @@
 //! What is checked before a block, or an entry in one, is read.
 
-use super::entry::{EntryKind, Head};
+use super::entry::Head;
 use super::header::LogHeader;
 use crate::fault;
 use hammerspace_bytes::vlq::{self, Malformed};
@@ -32,11 +32,7 @@ pub(crate) fn head(rest: &[u8], continued: bool, header: &LogHeader, offset: usi
         Malformed::TooLong => broken("an entry's length is no VLQ of 64 bits"),
     })?;
     // Longer than anything the header knows of: refused before blocks are decoded in search of its end.
-    let plausible = match head.kind {
-        EntryKind::Put => head.key_len <= header.max_key_len && head.value_len <= header.max_value_len,
-        EntryKind::Delete => head.key_len < header.delete_size,
-    };
-    if !plausible {
+    if !header.admits(head) {
         let finding = format!(
             "a {:?} claims key and value of {} and {} bytes, more than any the header counts",
             head.kind, head.key_len, head.value_len

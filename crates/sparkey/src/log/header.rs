@@ -1,6 +1,7 @@
 //! The first 84 bytes of a log. Layout and meaning: `docs/format/sparkey-log.md`, which a test compares with
 //! [`LogHeader::FIELDS`].
 
+use super::entry::{EntryKind, Head};
 use crate::codec::Compression;
 use crate::fault;
 use hammerspace_bytes::Field;
@@ -146,6 +147,15 @@ impl LogHeader {
             field.set(&mut bytes, value);
         }
         bytes
+    }
+
+    /// Whether the log can hold an entry of these lengths: none is longer than the longest.
+    #[inline]
+    pub(crate) fn admits(&self, head: Head) -> bool {
+        match head.kind {
+            EntryKind::Put => head.key_len <= self.max_key_len && head.value_len <= self.max_value_len,
+            EntryKind::Delete => head.key_len < self.delete_size,
+        }
     }
 
     fn check_counts(&self) -> Result<()> {

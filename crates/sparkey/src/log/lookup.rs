@@ -4,6 +4,7 @@ use super::block::Blocks;
 use super::entries::{bad_head, cut_short};
 use super::entry::{Address, EntryKind, Head};
 use super::header::LogHeader;
+use crate::cache::{CachedValue, Share};
 use crate::codec::Compression;
 use hammerspace_error::Result;
 use std::ops::Range;
@@ -15,6 +16,8 @@ pub enum Found {
     Mapped(Range<usize>),
     /// It was packed in blocks, and this is a copy.
     Decoded(Box<[u8]>),
+    /// It lies in a decoded block that the table's cache keeps.
+    Cached(CachedValue),
 }
 
 /// Reads single entries. Remembers the last block that it decoded.
@@ -43,9 +46,15 @@ impl<'a> Lookup<'a> {
     /// Over `data`, the log from its first byte up to where the caller may look.
     #[inline]
     pub(crate) fn new(data: &'a [u8], header: &'a LogHeader) -> Self {
+        Self::over(data, header, None)
+    }
+
+    /// The same, with the table's part of a cache of blocks.
+    #[inline]
+    pub(crate) fn over(data: &'a [u8], header: &'a LogHeader, share: Option<&'a Share>) -> Self {
         match header.compression {
             Compression::None => Self::Plain(data),
-            _ => Self::Blocks(Blocks::new(data, header)),
+            _ => Self::Blocks(Blocks::for_entries(data, header, share)),
         }
     }
 
@@ -68,11 +77,27 @@ impl<'a> Lookup<'a> {
 
     /// The value of the put that was seen last.
     #[inline]
-    pub(crate) fn value(&mut self, put: &Put) -> Result<Found> {
+    pub(crate) fn value(self, put: &Put) -> Result<Found> {
         match self {
-            Self::Plain(_) => Ok(Found::Mapped(put.value_offset..put.value_offset + put.head.value_len as usize)),
-            Self::Blocks(blocks) => blocks.take(put.head.value_len).map(Found::Decoded),
+            Self::Plain(_) => Ok(Found::Mapped(put.value_range())),
+            Self::Blocks(blocks) => blocks.take(put.head.value_len),
         }
+    }
+
+    /// Shows the value of the put that was seen last, where it lies.
+    #[inline]
+    pub(crate) fn show<T>(&mut self, put: &Put, show: impl FnOnce(&[u8]) -> T) -> Result<T> {
+        match self {
+            Self::Plain(data) => Ok(show(&data[put.value_range()])),
+            Self::Blocks(blocks) => blocks.bytes(put.head.value_len).map(show),
+        }
+    }
+}
+
+impl Put {
+    #[inline]
+    fn value_range(&self) -> Range<usize> {
+        self.value_offset..self.value_offset + self.head.value_len as usize
     }
 }
 

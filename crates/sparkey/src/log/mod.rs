@@ -8,6 +8,7 @@
 //! What always holds: 84 <= `data_end` <= the bytes given. Everything else is seen when an entry is read.
 
 pub(crate) mod block;
+pub(crate) mod buffer;
 pub(crate) mod cursor;
 pub(crate) mod entries;
 pub(crate) mod entry;

@@ -8,3 +8,4 @@ mod hostile;
 mod model;
 mod pages;
 mod reference;
+mod shards;

@@ -3,11 +3,12 @@
 
 use crate::reference::Flat;
 use hammerspace_sparkey::{
-    Compression, Entry, EntryKind, Found, HashSize, Index, IndexOptions, Log, LogOptions, LogWriter, Table,
+    BlockCache, Compression, Entry, EntryKind, Found, HashSize, Index, IndexOptions, Log, LogOptions, LogWriter, Table,
     build_index, update_index,
 };
 use std::collections::BTreeMap;
 use std::io::Cursor;
+use std::sync::Arc;
 
 /// A fault that a harness must notice, or it notices nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,21 +182,13 @@ impl History {
         check(found.iter().map(flat).eq(expected), "live iteration")?;
         check(table.len() == twin.len() as u64, "the number of entries")?;
 
-        let keys: Vec<&Vec<u8>> = self.entries.iter().map(|(_, key, _)| key).collect();
-        let many = table.get_many(&keys)?;
-        for (key, many) in keys.iter().zip(many) {
-            let value = twin.get(*key).map(Vec::as_slice);
-            check(many.as_deref() == value, "get_many")?;
-            check(table.get(key)?.as_deref() == value, "get")?;
-            check(table.contains(key)? == value.is_some(), "contains")?;
-            let found = table.find(key)?;
-            let found = found.map(|found| match found {
-                Found::Mapped(range) => self.log[range].to_vec(),
-                Found::Decoded(value) => value.into_vec(),
-            });
-            check(found.as_deref() == value, "find")?;
+        self.look_up(table, &twin)?;
+        // A cache for everything, and one that evicts all the time; read twice, so that there is something to find.
+        for bytes in [1 << 20, 2000] {
+            let cached = table.clone().with_cache(Arc::new(BlockCache::new(bytes)));
+            self.look_up(&cached, &twin)?;
+            self.look_up(&cached, &twin)?;
         }
-        check(table.get(b"absent")?.is_none(), "an absent key")?;
 
         if let Some(start) = self.rng.choice(0..raw.len()) {
             let address = raw[start].address;
@@ -206,6 +199,27 @@ impl History {
         }
         let report = table.verify();
         check(report.is_clean(), &format!("verify: {:?}", report.findings))
+    }
+
+    /// Looks up every key in every way, and compares.
+    fn look_up(&self, table: &Table<&[u8], &[u8]>, twin: &BTreeMap<Vec<u8>, Vec<u8>>) -> Outcome {
+        let keys: Vec<&Vec<u8>> = self.entries.iter().map(|(_, key, _)| key).collect();
+        let many = table.get_many(&keys)?;
+        for (key, many) in keys.iter().zip(many) {
+            let value = twin.get(*key).map(Vec::as_slice);
+            check(many.as_deref() == value, "get_many")?;
+            check(table.get(key)?.as_deref() == value, "get")?;
+            check(table.get_with(key, <[u8]>::to_vec)?.as_deref() == value, "get_with")?;
+            check(table.contains(key)? == value.is_some(), "contains")?;
+            let found = table.find(key)?;
+            let found = found.map(|found| match found {
+                Found::Mapped(range) => self.log[range].to_vec(),
+                Found::Decoded(value) => value.into_vec(),
+                Found::Cached(value) => value.to_vec(),
+            });
+            check(found.as_deref() == value, "find")?;
+        }
+        check(table.get(b"absent")?.is_none(), "an absent key")
     }
 }
 

@@ -13,6 +13,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.StringJoiner;
+import scala.util.hashing.MurmurHash3$;
 
 /**
  * sparkey-java behind a pipe: one request a line on standard input, one answer a line on standard output, so that one
@@ -28,6 +29,7 @@ import java.util.StringJoiner;
  * entries                                      ok KEY VALUE KEY VALUE ...   (live, in log order)
  * header                                       ok NAME=NUMBER ...
  * shut                                         ok
+ * shard bytes|strings KEY COUNT                ok SHARD                      (as Scio computes it, by Scala's hash)
  * </pre>
  *
  * What throws is answered by `error` and the exception.
@@ -83,9 +85,19 @@ public final class Driver {
         return header(reader.getLogHeader(), reader.getIndexHeader());
       }
       case "shut" -> closeAside(reader);
+      case "shard" -> {
+        return "ok\t" + shard(request[1], HEX.parseHex(request[2]), Integer.parseInt(request[3]));
+      }
       default -> throw new IllegalArgumentException("no such request: " + request[0]);
     }
     return "ok";
+  }
+
+  private static int shard(String keys, byte[] key, int count) {
+    int hash = keys.equals("bytes")
+        ? MurmurHash3$.MODULE$.bytesHash(key, 1)
+        : MurmurHash3$.MODULE$.stringHash(new String(key, StandardCharsets.UTF_8), 1);
+    return Math.floorMod(hash, count);
   }
 
   /** Closing waits 100 ms per mapped file for threads that might still read, of which there are none here. */

@@ -1,0 +1,76 @@
+//! Writers of spaces.
+
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+
+use hammerspace::Result;
+
+use crate::bytes::bytes;
+use crate::error::{Error, answer, fill, given, invalid};
+
+/// The next version of a space, private until it is published. Freed before that, it leaves nothing behind.
+pub struct Writer(Option<hammerspace::Writer>);
+
+impl Writer {
+    #[expect(clippy::unnecessary_wraps, reason = "what its callers write to their callers' memory")]
+    pub(crate) fn boxed(writer: hammerspace::Writer) -> Option<Box<Self>> {
+        Some(Box::new(Self(Some(writer))))
+    }
+}
+
+const WRITER: &str = "the writer";
+
+fn open(writer: Option<&mut Writer>) -> Result<&mut hammerspace::Writer> {
+    given(writer, WRITER)?.0.as_mut().ok_or_else(|| invalid("the writer has published; take a new one"))
+}
+
+/// Sets the value of a key, whatever it was.
+#[unsafe(no_mangle)]
+pub extern "C" fn hammerspace_writer_put(
+    writer: Option<&mut Writer>,
+    key: *const c_void,
+    key_len: usize,
+    value: *const c_void,
+    value_len: usize,
+) -> Option<Box<Error>> {
+    answer(|| {
+        // SAFETY: so many bytes each, by the rules of the header.
+        let (key, value) = unsafe { (bytes(key, key_len)?, bytes(value, value_len)?) };
+        open(writer)?.put(key, value)
+    })
+}
+
+/// Removes a key, if it is there.
+#[unsafe(no_mangle)]
+pub extern "C" fn hammerspace_writer_delete(
+    writer: Option<&mut Writer>,
+    key: *const c_void,
+    key_len: usize,
+) -> Option<Box<Error>> {
+    answer(|| {
+        // SAFETY: so many bytes, by the rules of the header.
+        let key = unsafe { bytes(key, key_len) }?;
+        open(writer)?.delete(key)
+    })
+}
+
+/// Makes this the current version, in one step, and gives its number (`number` may be NULL). Whether it succeeds or not, all
+/// that is left to do with the writer is to free it. If it fails the version before is still current, unless the error says
+/// otherwise.
+#[unsafe(no_mangle)]
+pub extern "C" fn hammerspace_writer_publish(
+    writer: Option<&mut Writer>,
+    number: Option<&mut MaybeUninit<u64>>,
+) -> Option<Box<Error>> {
+    let mut unwanted = MaybeUninit::uninit();
+    fill(Some(number.unwrap_or(&mut unwanted)), 0, || {
+        let writer = given(writer, WRITER)?.0.take();
+        writer.ok_or_else(|| invalid("the writer has published before; take a new one"))?.publish()
+    })
+}
+
+/// Frees a writer, and drops what it did not publish. NULL is fine.
+#[unsafe(no_mangle)]
+pub extern "C" fn hammerspace_writer_free(writer: Option<Box<Writer>>) {
+    drop(writer);
+}
