@@ -82,3 +82,37 @@ impl Plan {
 fn prev_power_of_two(number: usize) -> usize {
     1 << number.ilog2()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::header::HashSize;
+
+    fn plan(puts: usize, memory: u64) -> Plan {
+        let shape = Shape::new(HashSize::Eight, 8, 0, puts / 10 * 13 + 1);
+        let effort = Effort { memory, threads: std::num::NonZero::new(8) };
+        Plan::new(&shape, puts as u64, &effort)
+    }
+
+    #[test]
+    fn what_is_planned_is_within_the_budget() {
+        for puts in [1_000_usize, 100_000, 10_000_000, 100_000_000, 10_000_000_000] {
+            let memory_min = 320 * (puts / 10 * 13).isqrt() as u64 + (64 << 10);
+            for memory in [1, 2, 5, 40, 300].map(|times| times * memory_min) {
+                let Plan { threads, partition_bits, partitions, chunk_len, chunks_kept, batch_len } =
+                    plan(puts, memory);
+                let chunks = (partitions + chunks_kept) * chunk_len * size_of::<Record>();
+                let desk = (20 << partition_bits) + 2 * batch_len * size_of::<Record>();
+                let planned = (chunks + threads * desk) as u64;
+                assert!(planned <= memory, "{puts} puts, {memory} bytes, but {planned} planned");
+            }
+        }
+    }
+
+    #[test]
+    fn ten_million_entries_stay_in_the_memory_of_the_default() {
+        let Plan { partitions, chunk_len, chunks_kept, threads, .. } = plan(10_000_000, Effort::MEMORY);
+        assert!(chunks_kept * chunk_len >= 10_000_000);
+        assert!(partitions <= PARTITIONS_MAX && threads == 8);
+    }
+}

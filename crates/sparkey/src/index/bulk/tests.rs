@@ -5,7 +5,10 @@ use crate::index::builder::build_in_sequence;
 use crate::index::header::HashSize;
 use crate::{Compression, LogOptions, LogWriter};
 use fastrand::Rng;
+use hammerspace_bytes::murmur3;
+use hammerspace_error::Kind;
 use std::num::NonZero;
+use std::time::{Duration, Instant};
 
 fn log_of(compression: Compression, entries: impl FnOnce(&mut LogWriter<Cursor<Vec<u8>>>)) -> Log<Vec<u8>> {
     let mut writer = LogWriter::create(Cursor::new(Vec::new()), &LogOptions { compression, block_size: 4096 }).unwrap();
@@ -84,10 +87,10 @@ fn small_tables_are_those_of_the_oracle() {
 #[test]
 fn neither_budget_nor_threads_change_a_byte() {
     for (compression, len, keys) in [
-        (Compression::None, 90_000, 1 << 31),
-        (Compression::None, 70_000, 20_000),
-        (Compression::Snappy, 70_000, 1 << 16),
-        (Compression::Zstd, 70_000, 1 << 31),
+        (Compression::None, 50_000, 1 << 31),
+        (Compression::None, 40_000, 15_000),
+        (Compression::Snappy, 40_000, 1 << 15),
+        (Compression::Zstd, 40_000, 1 << 31),
     ] {
         let log = history(compression, len, keys, u64::from(keys));
         for hash_size in [HashSize::Four, HashSize::Eight] {
@@ -104,4 +107,117 @@ fn neither_budget_nor_threads_change_a_byte() {
             assert!(spilled[0] > spilled[1] && spilled[1] > 0 && spilled[2] == 0, "{spilled:?}");
         }
     }
+}
+
+/// All keys want the last slots of the table, and overflow into several partitions at its beginning.
+#[test]
+fn what_goes_around_the_end_may_go_far() {
+    let (seed, puts) = (7, 2000);
+    let capacity = capacity_for(puts, FRESH);
+    let wants_the_end = |key: &[u8; 4]| u64::from(murmur3::x86_32(key, seed)) % capacity >= capacity - 20;
+    let keys = (0_u32..).map(u32::to_le_bytes).filter(wants_the_end).take(puts as usize);
+    let log = log_of(Compression::None, |writer| keys.for_each(|key| writer.put(&key, b"").unwrap()));
+    let options = IndexOptions { hash_size: Some(HashSize::Four), seed: Some(seed) };
+    let (index, _) = written(&log, &options, &effort(0, 2));
+    assert!(index == in_sequence(&log, &options));
+}
+
+#[test]
+fn a_key_that_is_put_again_and_again_is_replayed_in_batches() {
+    for compression in [Compression::None, Compression::Snappy] {
+        let log = log_of(compression, |writer| {
+            for number in 0..30_000_u32 {
+                let key = if number % 3 == 0 { number.to_le_bytes() } else { *b"same" };
+                if number % 1000 == 1 { writer.delete(&key) } else { writer.put(&key, b"v") }.unwrap();
+            }
+        });
+        let options = IndexOptions { hash_size: None, seed: Some(7) };
+        let (index, spilled) = written(&log, &options, &effort(64 << 10, 2));
+        assert!(spilled > 0 && index == in_sequence(&log, &options), "{compression:?}");
+    }
+}
+
+/// A key of 8 bytes, the first 4 of which are free: the others take back what they did to the hash with seed 7.
+fn colliding(number: u32) -> [u8; 8] {
+    const C1: u32 = 0xcc9e_2d51;
+    const C2: u32 = 0x1b87_3593;
+    // Newton's method doubles the bits that are right.
+    let inverse =
+        |odd: u32| (0..5).fold(odd, |inverse, _| inverse.wrapping_mul(2_u32.wrapping_sub(odd.wrapping_mul(inverse))));
+    let scrambled = number.wrapping_mul(C1).rotate_left(15).wrapping_mul(C2);
+    let state = (7 ^ scrambled).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
+    let second = state.wrapping_mul(inverse(C2)).rotate_right(15).wrapping_mul(inverse(C1));
+    (u64::from(number) | u64::from(second) << 32).to_le_bytes()
+}
+
+#[test]
+fn colliding_keys_take_linear_time() {
+    let keys = || (0..20_000).map(colliding);
+    assert!(keys().all(|key| murmur3::x86_32(&key, 7) == murmur3::x86_32(&colliding(0), 7)));
+    let log = log_of(Compression::None, |writer| keys().for_each(|key| writer.put(&key, b"").unwrap()));
+    let options = IndexOptions { hash_size: Some(HashSize::Four), seed: Some(7) };
+    let started = Instant::now();
+    let index = build_index(&log, &options).unwrap();
+    // Each compared with each, this would be 200 million comparisons.
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    assert_eq!(IndexHeader::parse(&index).unwrap().num_entries, 20_000);
+}
+
+#[test]
+fn a_scratch_that_fails_ends_the_work_and_says_so() {
+    let log = history(Compression::None, 50_000, 1 << 31, 1);
+    for threads in 1..=3 {
+        for (full_at, kind) in [(10_000, Kind::Full), (u64::MAX, Kind::Io)] {
+            let spilled = AtomicU64::new(0);
+            let scratch = || Ok(Broken { scratch: Scratch { bytes: Cursor::default(), written: &spilled }, full_at });
+            let (options, effort) = (IndexOptions::default(), effort(200 << 10, threads));
+            let error = write_index(&log, &options, &effort, Cursor::new(Vec::new()), scratch).unwrap_err();
+            assert_eq!(error.kind(), kind, "{error}");
+        }
+    }
+}
+
+/// Runs full, or gives back nothing.
+struct Broken<'a> {
+    scratch: Scratch<'a>,
+    full_at: u64,
+}
+
+impl Write for Broken<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.scratch.written.load(Ordering::Relaxed) > self.full_at {
+            return Err(std::io::ErrorKind::StorageFull.into());
+        }
+        self.scratch.write(bytes)
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Read for Broken<'_> {
+    fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+        Ok(0)
+    }
+}
+
+impl Seek for Broken<'_> {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.scratch.seek(to)
+    }
+}
+
+/// Whatever came of it, nobody waits for a thread that is gone.
+#[test]
+fn canary_a_panic_in_one_thread_reaches_all() {
+    let turnstile = Turnstile::new(());
+    let tickets = AtomicUsize::new(0);
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        turnstile.crew(3, || {
+            let ticket = tickets.fetch_add(1, Ordering::Relaxed);
+            assert_ne!(ticket, 0, "as planned");
+            turnstile.pass(ticket, |()| Ok(())).map(|passed| assert!(passed.is_none()))
+        })
+    }));
+    assert!(panicked.is_err());
 }
