@@ -32,10 +32,10 @@ impl Scale {
         tables: &[1_000_000, 10_000_000, 100_000_000],
         lookups: 1_000_000,
         compressed: 1_000_000,
-        compressed_lookups: 200_000,
+        compressed_lookups: 100_000,
         build: 10_000_000,
         rounds: 21,
-        rounds_large: 5,
+        rounds_large: 3,
         has_goals: true,
     };
     /// What a test has time for.
