@@ -136,7 +136,10 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     }
 
     /// Reads everything, and says all that is wrong with log and index. Linear in the log; builds a second index.
-    pub fn verify(&self) -> Report {
+    pub fn verify(&self) -> Report
+    where
+        L: Sync,
+    {
         let mut report = self.log.verify();
         let log_is_sound = report.is_clean();
         index::verify::verify(self, log_is_sound, &mut report);
