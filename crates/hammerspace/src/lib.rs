@@ -79,7 +79,7 @@
 #![forbid(unsafe_code)]
 
 pub use hammerspace_space::{
-    Compression, Durability, Error, IndexHeader, Kind, LogHeader, Options, Paging, Pair, Pairs, Report, Result,
+    Compression, Durability, Effort, Error, IndexHeader, Kind, LogHeader, Options, Paging, Pair, Pairs, Report, Result,
     Snapshot, Space, Value, VersionInfo, Writer,
 };
 
