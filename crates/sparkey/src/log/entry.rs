@@ -104,16 +104,17 @@ impl Head {
     }
 
     /// Appends the head to `out`.
+    #[inline]
     pub(crate) fn encode(self, out: &mut Vec<u8>) {
         let (a, b) = match self.kind {
             EntryKind::Put => (self.key_len + 1, self.value_len),
             EntryKind::Delete => (0, self.key_len),
         };
-        let mut bytes = [0; LEN_MAX];
-        for value in [a, b] {
-            let len = vlq::write(value, &mut bytes);
-            out.extend_from_slice(&bytes[..len]);
-        }
+        let mut bytes = [0; 2 * LEN_MAX];
+        let room = "two numbers have room for two";
+        let first = vlq::write(a, bytes.first_chunk_mut().expect(room));
+        let second = vlq::write(b, bytes[first..].first_chunk_mut().expect(room));
+        out.extend_from_slice(&bytes[..first + second]);
     }
 
     /// Bytes of key and value together. Saturates: no real entry is that long, and the caller compares it with bytes.
