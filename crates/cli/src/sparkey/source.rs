@@ -16,7 +16,11 @@ pub(super) enum Source {
 impl Source {
     /// Opens the shards in a directory, or the pair of an index.
     pub(super) fn open(path: &Path) -> Result<Self> {
-        if path.is_dir() { open_shards(path).map(Self::Shards) } else { Ok(Self::Pair(Pair::of_index(path)?.open()?.into())) }
+        if path.is_dir() {
+            open_shards(path).map(Self::Shards)
+        } else {
+            Ok(Self::Pair(Pair::of_index(path)?.open()?.into()))
+        }
     }
 
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
