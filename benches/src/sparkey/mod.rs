@@ -1,5 +1,8 @@
 //! The bench `sparkey`: our tables beside Spotify's C library, on the same files.
 
+mod build;
+mod compressed;
+mod iterate;
 mod numbered;
 mod pair;
 mod read;
@@ -14,5 +17,9 @@ const LIBSPARKEY: &str = "libsparkey";
 
 /// All rows.
 pub(crate) fn rows(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
-    read::rows(scale, scratch)
+    let mut rows = read::rows(scale, scratch)?;
+    rows.extend(compressed::rows(scale, scratch)?);
+    rows.extend(build::rows(scale, scratch)?);
+    rows.extend(iterate::rows(scale, scratch)?);
+    Ok(rows)
 }

@@ -211,13 +211,16 @@ impl Set {
 
 impl fmt::Debug for BlockCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BlockCache").field("bytes", &self.bytes()).field("bytes_max", &self.bytes_max).finish()
+        f.debug_struct("BlockCache")
+            .field("bytes", &self.bytes())
+            .field("bytes_max", &self.bytes_max)
+            .finish_non_exhaustive()
     }
 }
 
 /// The part of a cache that is a table's.
 #[derive(Clone, Debug)]
-pub(crate) struct Shelf {
+pub(crate) struct Share {
     cache: Arc<BlockCache>,
     table: u64,
     /// Most bytes that a block has.
@@ -226,7 +229,7 @@ pub(crate) struct Shelf {
     unit_bits: u32,
 }
 
-impl Shelf {
+impl Share {
     /// A part of `cache` that no other table has; for blocks of up to `block_size` bytes.
     pub(crate) fn new(cache: Arc<BlockCache>, block_size: u32) -> Self {
         static TABLES: AtomicU64 = AtomicU64::new(0);
@@ -273,21 +276,17 @@ mod tests {
     }
 
     /// Reads a block through the cache, and holds it against what it should be.
-    fn read(shelf: &Shelf, offset: usize) -> bool {
-        match shelf.get(offset, 1) {
-            Some(hit) => {
-                assert_eq!((hit.bytes(), hit.next()), (&block(offset)[..], offset + 1), "another block");
-                true
-            }
-            None => {
-                shelf.put(&block(offset), offset, offset + 1, &header());
-                false
-            }
-        }
+    fn read(share: &Share, offset: usize) -> bool {
+        let Some(hit) = share.get(offset, 1) else {
+            share.put(&block(offset), offset, offset + 1, &header());
+            return false;
+        };
+        assert_eq!((hit.bytes(), hit.next()), (&block(offset)[..], offset + 1), "another block");
+        true
     }
 
-    fn shelf(bytes: usize) -> Shelf {
-        Shelf::new(Arc::new(BlockCache::new(bytes)), 4096)
+    fn share_of(bytes: usize) -> Share {
+        Share::new(Arc::new(BlockCache::new(bytes)), 4096)
     }
 
     fn counted(cache: &BlockCache) -> usize {
@@ -297,71 +296,71 @@ mod tests {
 
     #[test]
     fn what_was_put_is_found_and_its_bytes_are_counted() {
-        let shelf = shelf(1 << 20);
+        let share = share_of(1 << 20);
         for round in 0..2 {
             for offset in 0..200 {
-                assert_eq!(read(&shelf, offset), round == 1, "block {offset}");
+                assert_eq!(read(&share, offset), round == 1, "block {offset}");
             }
         }
-        assert_eq!(shelf.cache.bytes(), counted(&shelf.cache));
-        assert!(Shelf::new(Arc::clone(&shelf.cache), 4096).get(0, 0).is_none(), "another table's");
+        assert_eq!(share.cache.bytes(), counted(&share.cache));
+        assert!(Share::new(Arc::clone(&share.cache), 4096).get(0, 0).is_none(), "another table's");
     }
 
     #[test]
     fn the_bound_holds_and_what_is_used_stays() {
-        let shelf = shelf(100_000);
+        let share = share_of(100_000);
         for offset in 0..10_000 {
-            read(&shelf, offset);
-            assert!(offset < 10 || read(&shelf, 7), "a block that is read all the time is evicted");
-            assert!(shelf.cache.bytes() <= shelf.cache.bytes_max());
+            read(&share, offset);
+            assert!(offset < 10 || read(&share, 7), "a block that is read all the time is evicted");
+            assert!(share.cache.bytes() <= share.cache.bytes_max());
         }
-        assert_eq!(shelf.cache.bytes(), counted(&shelf.cache));
-        assert!(shelf.cache.bytes() > shelf.cache.bytes_max() / 2);
+        assert_eq!(share.cache.bytes(), counted(&share.cache));
+        assert!(share.cache.bytes() > share.cache.bytes_max() / 2);
     }
 
     #[test]
     fn a_full_cache_takes_what_is_asked_for_twice() {
-        let shelf = Shelf::new(Arc::new(BlockCache::new(100_000)), 1 << 15);
-        assert!(shelf.wants(0), "there is room");
-        (0..1000).for_each(|offset| assert!(!read(&shelf, offset)));
-        assert!(!shelf.wants(2000), "asked for once");
-        assert!(shelf.wants(2000), "asked for twice");
-        assert_eq!((3000..4000).filter(|offset| shelf.wants(*offset)).count(), 0);
-        assert!(!shelf.wants(2000), "that was long ago");
+        let share = Share::new(Arc::new(BlockCache::new(100_000)), 1 << 15);
+        assert!(share.wants(0), "there is room");
+        (0..1000).for_each(|offset| assert!(!read(&share, offset)));
+        assert!(!share.wants(2000), "asked for once");
+        assert!(share.wants(2000), "asked for twice");
+        assert_eq!((3000..4000).filter(|offset| share.wants(*offset)).count(), 0);
+        assert!(!share.wants(2000), "that was long ago");
     }
 
     #[test]
     fn a_block_larger_than_the_cache_is_not_kept() {
         for bytes in [0, 1, 500] {
-            let shelf = shelf(bytes);
-            assert!(!read(&shelf, 299) && !read(&shelf, 299));
-            assert_eq!(shelf.cache.bytes(), 0);
+            let share = share_of(bytes);
+            assert!(!read(&share, 299) && !read(&share, 299));
+            assert_eq!(share.cache.bytes(), 0);
         }
     }
 
     #[test]
     fn threads_get_the_blocks_they_ask_for() {
-        let shelf = shelf(200_000);
+        let share = share_of(200_000);
         let hits: usize = std::thread::scope(|scope| {
             let reader = |seed| {
-                let shelf = &shelf;
+                let share = &share;
                 move || {
                     let mut rng = Rng::with_seed(seed);
-                    (0..20_000).filter(|_| read(shelf, rng.usize(..300).min(rng.usize(..300)))).count()
+                    (0..20_000).filter(|_| read(share, rng.usize(..300).min(rng.usize(..300)))).count()
                 }
             };
             let threads: Vec<_> = (0..4).map(|seed| scope.spawn(reader(seed))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).sum()
         });
         assert!(hits > 1000, "{hits} hits");
-        assert_eq!(shelf.cache.bytes(), counted(&shelf.cache));
+        assert_eq!(share.cache.bytes(), counted(&share.cache));
     }
 
     #[test]
     #[should_panic(expected = "another block")]
     fn canary_a_block_of_another_place_is_noticed() {
-        let shelf = shelf(1 << 20);
-        shelf.put(&block(2), 1, 2, &header());
-        read(&shelf, 1);
+        let share = share_of(1 << 20);
+        share.put(&block(2), 1, 2, &header());
+        read(&share, 1);
     }
 }

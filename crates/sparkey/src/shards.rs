@@ -133,7 +133,10 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Shards<L, I> {
     }
 
     /// Reads everything, and says all that is wrong: with each shard, and with keys that lie in another's. Linear.
-    pub fn verify(&self) -> Report {
+    pub fn verify(&self) -> Report
+    where
+        L: Sync,
+    {
         let mut report = Report::default();
         for (number, table) in self.tables.iter().enumerate() {
             let found = table.verify();

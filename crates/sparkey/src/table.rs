@@ -1,6 +1,6 @@
 //! A log and its index, read together: a hash table from bytes to bytes.
 
-use crate::cache::{BlockCache, Shelf};
+use crate::cache::{BlockCache, Share};
 use crate::codec::Compression;
 use crate::index::Index;
 use crate::index::slot::Slot;
@@ -25,7 +25,7 @@ pub struct Table<L, I> {
     log: Log<L>,
     index: Index<I>,
     /// Where decoded blocks are kept, if anywhere.
-    shelf: Option<Shelf>,
+    share: Option<Share>,
 }
 
 impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
@@ -38,14 +38,14 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     /// Puts a log and its index together; refuses two that do not belong together.
     pub fn join(log: Log<L>, index: Index<I>) -> Result<Self> {
         index::check_pair(log.header(), index.header()).map_err(|error| named(error, index.file()))?;
-        Ok(Self { log, index, shelf: None })
+        Ok(Self { log, index, share: None })
     }
 
     /// Keeps the blocks that lookups decode in `cache`, and looks for them there. An uncompressed log has none.
     #[must_use]
     pub fn with_cache(self, cache: Arc<BlockCache>) -> Self {
-        let shelf = Shelf::new(cache, self.log.header().block_size);
-        Self { shelf: Some(shelf), ..self }
+        let share = Share::new(cache, self.log.header().block_size);
+        Self { share: Some(share), ..self }
     }
 
     /// The log.
@@ -136,7 +136,10 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     }
 
     /// Reads everything, and says all that is wrong with log and index. Linear in the log; builds a second index.
-    pub fn verify(&self) -> Report {
+    pub fn verify(&self) -> Report
+    where
+        L: Sync,
+    {
         let mut report = self.log.verify();
         let log_is_sound = report.is_clean();
         index::verify::verify(self, log_is_sound, &mut report);
@@ -157,7 +160,7 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
 
     #[inline]
     fn look_up<'a, T>(&'a self, key: &[u8], then: impl FnOnce(Lookup<'a>, &Put) -> Result<T>) -> Result<Option<T>> {
-        let mut lookup = Lookup::over(self.data(), self.log.header(), self.shelf.as_ref());
+        let mut lookup = Lookup::over(self.data(), self.log.header(), self.share.as_ref());
         for (at, slot) in self.index.probe(self.index.hash(key)) {
             let address = self.address(at, slot)?;
             let in_log = |error| named(error, self.log.file());

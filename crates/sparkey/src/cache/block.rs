@@ -74,7 +74,7 @@ impl Starts {
     }
 
     fn note(&mut self, at: usize, index: usize) {
-        if index % (1 << self.stride_bits) != 0 {
+        if !index.is_multiple_of(1 << self.stride_bits) {
             return;
         }
         if self.known == STARTS {

@@ -68,10 +68,10 @@ impl Progress {
         Ok(())
     }
 
-    #[inline(always)]
+    #[inline]
     fn element(&mut self, packed: &[u8], out: &mut [u8]) -> Result<(), String> {
         let Some(tag) = packed.get(self.read) else { return Err(self.broken("ends early")) };
-        let Tag { len, offset, trailer } = TAGS[usize::from(*tag)];
+        let Tag { len, offset, trailer, is_literal } = TAGS[usize::from(*tag)];
         let at = self.read + 1;
         // The trailing number, 0 to 4 bytes.
         let number = match packed.get(at..at + 4) {
@@ -79,14 +79,14 @@ impl Progress {
             None => self.last_number(packed, at, trailer.into())?,
         };
         let at = at + usize::from(trailer);
-        if tag & 3 == 0 {
+        if is_literal {
             self.literal(packed, out, at, usize::from(len) + number)
         } else {
             self.copy(out, at, len.into(), usize::from(offset) + number)
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn literal(&mut self, packed: &[u8], out: &mut [u8], at: usize, len: usize) -> Result<(), String> {
         if len > self.len - self.made {
             return Err(self.broken("makes more bytes than it says"));
@@ -106,7 +106,7 @@ impl Progress {
         Ok(())
     }
 
-    #[inline(always)]
+    #[inline]
     fn copy(&mut self, out: &mut [u8], at: usize, len: usize, offset: usize) -> Result<(), String> {
         if len > self.len - self.made {
             return Err(self.broken("makes more bytes than it says"));
@@ -160,20 +160,22 @@ struct Tag {
     offset: u16,
     /// Bytes of the number that follows.
     trailer: u8,
+    is_literal: bool,
 }
 
 static TAGS: [Tag; 256] = {
-    let mut tags = [Tag { len: 0, offset: 0, trailer: 0 }; 256];
+    let mut tags = [Tag { len: 0, offset: 0, trailer: 0, is_literal: false }; 256];
     let mut tag = 0;
     while tag < 256 {
         let high = tag as u8 >> 2;
-        tags[tag] = match tag & 3 {
-            0 if high >= 60 => Tag { len: 1, offset: 0, trailer: high - 59 },
-            0 => Tag { len: high + 1, offset: 0, trailer: 0 },
-            1 => Tag { len: (high & 7) + 4, offset: (high as u16 >> 3) << 8, trailer: 1 },
-            2 => Tag { len: high + 1, offset: 0, trailer: 2 },
-            _ => Tag { len: high + 1, offset: 0, trailer: 4 },
+        let (len, offset, trailer) = match tag & 3 {
+            0 if high >= 60 => (1, 0, high - 59),
+            0 => (high + 1, 0, 0),
+            1 => ((high & 7) + 4, (high as u16 >> 3) << 8, 1),
+            2 => (high + 1, 0, 2),
+            _ => (high + 1, 0, 4),
         };
+        tags[tag] = Tag { len, offset, trailer, is_literal: matches!(tag & 3, 0) };
         tag += 1;
     }
     tags
@@ -330,7 +332,7 @@ mod tests {
         let faulty = |packed: &[u8], until: usize| {
             let mut out = ours(packed, until)?;
             if until < 100 {
-                out.iter_mut().for_each(|byte| *byte ^= 1);
+                out = out.iter().map(|byte| byte ^ 1).collect();
             }
             Ok(out)
         };

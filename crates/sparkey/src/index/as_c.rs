@@ -1,6 +1,6 @@
 //! An index as Spotify's C library makes it: slot for slot, given the seed.
 //!
-//! A fresh one is the replay of the log, like any other; only ties are broken by arrival. One that is there is gone on with:
+//! A fresh one is the replay of the log, like any other; only ties are broken otherwise. One that is there is gone on with:
 //!
 //! ```text
 //! old slots, left to right ── re-insert ──► new table, 1.3 slots a key ◄── replay ── the log from the old data_end on
@@ -67,7 +67,7 @@ fn fresh<B: AsRef<[u8]>>(log: &Log<B>, puts: u64, options: &IndexOptions) -> Res
 fn empty<B: AsRef<[u8]>>(log: &Log<B>, hash_size: HashSize, capacity: u64, seed: u32) -> Result<Builder<'_, B>> {
     let end = log.header().data_end;
     let shape = shape_for(log.header(), end, hash_size, capacity as usize);
-    Builder::new(log, end, shape, seed, Ties::ByArrival)
+    Builder::new(log, end, shape, seed, Ties::AsC)
 }
 
 /// The old slots, and what the log has had since.
@@ -108,7 +108,7 @@ fn is_usable<B: AsRef<[u8]>, C: AsRef<[u8]>>(log: &Log<B>, old: &Index<C>, puts:
 
 fn is_sound<C: AsRef<[u8]>>(old: &Index<C>) -> bool {
     let mut sound = true;
-    let counts = Counts::of(old.table(), *old.shape(), |_, _| sound = false);
+    let counts = Counts::of(old.table(), old.shape(), |_, _| sound = false);
     let bearable = counts.total_displacement <= counts.entries.saturating_mul(DISPLACEMENT_MAX);
     sound && bearable && counts.entries == old.header().num_entries
 }

@@ -1,7 +1,9 @@
 //! Making an index: replay the log into a Robin Hood table, then count and write the header.
 //!
-//! Insertion follows Java's rule, if not told otherwise: whoever is farther from home keeps the slot, and among equals the
-//! lower address. So keys that want the same slot lie in log order, whatever was displaced before. C has no rule for equals.
+//! Whoever is farther from home keeps the slot, and among equals whoever came first: a new key goes behind those that want
+//! the same slot, and everything from there to the next empty slot moves right. So keys that want the same slot lie in the
+//! order in which they came to life, whatever was displaced before. That is our rule; C has another,
+//! if it is asked for ([`Ties`]).
 //!
 //! The walk and the hole-closing both end after `capacity` steps, because a table that is brought up to date comes from
 //! outside and may be damaged.
@@ -30,14 +32,6 @@ pub struct IndexOptions {
     pub seed: Option<u32>,
 }
 
-/// Makes the index of a whole log: the bytes of an `.spi` file, to be written in one go.
-///
-/// Takes time linear in the log, and memory for the index alone: 8 to 16 bytes for each of `1.3 * num_puts` slots.
-pub fn build_index<B: AsRef<[u8]>>(log: &Log<B>, options: &IndexOptions) -> Result<Vec<u8>> {
-    let puts = trusted_puts(log)?;
-    build(log, log.header().data_end, puts, capacity_for(puts, FRESH), options)
-}
-
 /// Slots for so many puts: an odd number, as Spotify's writers have it.
 pub(crate) fn capacity_for(puts: u64, slots_per_ten_puts: u64) -> u64 {
     (puts / 10).saturating_mul(slots_per_ten_puts).saturating_add(puts % 10 * slots_per_ten_puts / 10) | 1
@@ -59,8 +53,9 @@ pub(crate) fn trusted_puts<B: AsRef<[u8]>>(log: &Log<B>) -> Result<u64> {
     Ok(puts)
 }
 
-/// Makes the index of the log's bytes up to `end`, which hold `puts` puts.
-pub(crate) fn build<B: AsRef<[u8]>>(
+/// Makes the index of the log's bytes up to `end`, which hold `puts` puts, one entry after the other.
+#[cfg(test)]
+pub(crate) fn build_in_sequence<B: AsRef<[u8]>>(
     log: &Log<B>,
     end: u64,
     puts: u64,
@@ -69,7 +64,7 @@ pub(crate) fn build<B: AsRef<[u8]>>(
 ) -> Result<Vec<u8>> {
     let hash_size = options.hash_size.unwrap_or(hash_size_for(capacity));
     let shape = shape_for(log.header(), end, hash_size, capacity as usize);
-    let mut builder = Builder::new(log, end, shape, seed_of(options)?, Ties::ByAddress)?;
+    let mut builder = Builder::new(log, end, shape, seed_of(options)?, Ties::ByAge)?;
     builder.replay(Address::FIRST, puts)?;
     builder.finish()
 }
@@ -84,15 +79,21 @@ pub(crate) fn hash_size_for(capacity: u64) -> HashSize {
     if capacity < 1 << 23 { HashSize::Four } else { HashSize::Eight }
 }
 
-/// Header and table, all zeros. So many bytes may not be to be had.
+/// Header and table, all zeros.
 fn empty_image(shape: Shape) -> Result<Vec<u8>> {
+    let mut image = room_for(shape)?;
+    image.resize(IndexHeader::SIZE + shape.capacity * shape.slot_size(), 0);
+    Ok(image)
+}
+
+/// Memory for header and table. So many bytes may not be to be had.
+pub(crate) fn room_for(shape: Shape) -> Result<Vec<u8>> {
     let len = shape.table_len().unwrap_or(usize::MAX).saturating_add(IndexHeader::SIZE);
     let mut image = Vec::new();
     image.try_reserve_exact(len).map_err(|_| {
         let finding = format!("there is no memory for an index of {} slots, {len} bytes", shape.capacity);
         Error::new(Kind::Full, finding).remedy("raise the memory limit")
     })?;
-    image.resize(len, 0);
     Ok(image)
 }
 
@@ -112,13 +113,42 @@ fn bits_for(count: u32) -> u32 {
     (u32::BITS - count.leading_zeros()).min(31)
 }
 
+/// What an index says about itself: of the log up to `end`, with a table of this shape.
+pub(crate) fn header_for(
+    log: &LogHeader,
+    end: u64,
+    shape: &Shape,
+    seed: u32,
+    garbage_size: u64,
+    counts: &Counts,
+) -> IndexHeader {
+    IndexHeader {
+        minor_version: IndexHeader::MINOR_VERSION,
+        file_identifier: log.file_identifier,
+        hash_seed: seed,
+        data_end: end,
+        max_key_len: log.max_key_len,
+        max_value_len: log.max_value_len,
+        num_puts: log.num_puts,
+        garbage_size,
+        num_entries: counts.entries,
+        address_size: shape.address_size as u32,
+        hash_size: shape.hash_size,
+        hash_capacity: shape.capacity as u64,
+        max_displacement: counts.max_displacement,
+        entry_block_bits: shape.block_bits,
+        hash_collisions: counts.collisions,
+        total_displacement: counts.total_displacement,
+    }
+}
+
 /// Who comes first among keys that are equally far from home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ties {
-    /// The one that comes first in the log, as in Java: the table does not depend on the order of insertion.
-    ByAddress,
-    /// The one that was inserted first, as in C.
-    ByArrival,
+    /// The one that came to life first: the table does not depend on the order of insertion.
+    ByAge,
+    /// The one that has not been moved, as in C.
+    AsC,
 }
 
 /// A table in the making, with room for the header before it.
@@ -155,7 +185,7 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
         while let Some(entry) = entries.lend()? {
             match entry.kind {
                 EntryKind::Put => {
-                    left = left.checked_sub(1).ok_or_else(|| self.too_many_puts(&entry))?;
+                    left = left.checked_sub(1).ok_or_else(|| too_many_puts(log, entry.address))?;
                     self.put(&entry, &mut lookup)?;
                 }
                 EntryKind::Delete => self.delete(&entry, &mut lookup)?,
@@ -166,7 +196,7 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
 
     fn put(&mut self, entry: &Entry<'_>, lookup: &mut Lookup<'a>) -> Result<()> {
         let hash = self.shape.hash_size.hash(&entry.key, self.seed);
-        let address = self.shape.pack(entry.address).ok_or_else(|| self.address_too_wide(entry))?;
+        let address = self.shape.pack(entry.address).ok_or_else(|| address_too_wide(self.log, entry.address))?;
         match self.find(hash, &entry.key, lookup)? {
             Some((at, dead)) => {
                 self.bury(dead);
@@ -212,7 +242,7 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
     pub(crate) fn insert(&mut self, mut carried: Slot) -> Result<()> {
         self.counts = None;
         let mut at = self.shape.wanted(carried.hash);
-        let mut displacement = 0;
+        let (mut displacement, mut moves) = (0, false);
         for _ in 0..self.shape.capacity {
             let resident = self.get(at);
             if resident.is_empty() {
@@ -221,10 +251,10 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
                 return Ok(());
             }
             let theirs = self.shape.displacement(at, resident.hash);
-            let first = self.ties == Ties::ByAddress && carried.address < resident.address;
-            if displacement > theirs || (displacement == theirs && first) {
+            let goes_first = displacement == theirs && moves && self.ties == Ties::ByAge;
+            if displacement > theirs || goes_first {
                 self.set(at, carried);
-                (carried, displacement) = (resident, theirs);
+                (carried, displacement, moves) = (resident, theirs, true);
             }
             (at, displacement) = (self.shape.after(at), displacement + 1);
         }
@@ -251,32 +281,14 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
     /// Takes the statistics and completes the image.
     pub(crate) fn finish(mut self) -> Result<Vec<u8>> {
         let counts = self.counts.map_or_else(|| self.count(), Ok)?;
-        let log = self.log.header();
-        let header = IndexHeader {
-            minor_version: IndexHeader::MINOR_VERSION,
-            file_identifier: log.file_identifier,
-            hash_seed: self.seed,
-            data_end: self.end,
-            max_key_len: log.max_key_len,
-            max_value_len: log.max_value_len,
-            num_puts: log.num_puts,
-            garbage_size: self.garbage_size,
-            num_entries: counts.entries,
-            address_size: self.shape.address_size as u32,
-            hash_size: self.shape.hash_size,
-            hash_capacity: self.shape.capacity as u64,
-            max_displacement: counts.max_displacement,
-            entry_block_bits: self.shape.block_bits,
-            hash_collisions: counts.collisions,
-            total_displacement: counts.total_displacement,
-        };
+        let header = header_for(self.log.header(), self.end, &self.shape, self.seed, self.garbage_size, &counts);
         self.image[..IndexHeader::SIZE].copy_from_slice(&header.encode());
         Ok(self.image)
     }
 
     fn count(&self) -> Result<Counts> {
         let mut broken = None;
-        let counts = Counts::of(self.table(), self.shape, |at, finding| {
+        let counts = Counts::of(self.table(), &self.shape, |at, finding| {
             broken.get_or_insert_with(|| self.damaged(at, finding));
         });
         if counts.entries != self.num_entries {
@@ -303,18 +315,18 @@ impl<'a, B: AsRef<[u8]>> Builder<'a, B> {
     fn damaged(&self, at: usize, finding: impl Display) -> Error {
         named(fault::index(self.shape.offset(at), format!("slot {at} {finding}")), self.source)
     }
+}
 
-    #[cold]
-    fn too_many_puts(&self, entry: &Entry<'_>) -> Error {
-        let finding = format!("a put more than the header's num_puts {}", self.log.header().num_puts);
-        named(fault::log(entry.address.offset as usize, finding), self.log.file())
-    }
+#[cold]
+pub(crate) fn too_many_puts<B: AsRef<[u8]>>(log: &Log<B>, at: Address) -> Error {
+    let finding = format!("a put more than the header's num_puts {}", log.header().num_puts);
+    named(fault::log(at.offset as usize, finding), log.file())
+}
 
-    #[cold]
-    fn address_too_wide(&self, entry: &Entry<'_>) -> Error {
-        let Address { offset, index } = entry.address;
-        let most = self.log.header().max_entries_per_block;
-        let finding = format!("entry {index} of a block, but the header's max_entries_per_block is {most}");
-        named(fault::log(offset as usize, finding), self.log.file())
-    }
+#[cold]
+pub(crate) fn address_too_wide<B: AsRef<[u8]>>(log: &Log<B>, at: Address) -> Error {
+    let Address { offset, index } = at;
+    let most = log.header().max_entries_per_block;
+    let finding = format!("entry {index} of a block, but the header's max_entries_per_block is {most}");
+    named(fault::log(offset as usize, finding), log.file())
 }

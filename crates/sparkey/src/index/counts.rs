@@ -1,7 +1,7 @@
 //! What a header says about its table, counted.
 
 use super::header::IndexHeader;
-use super::slot::Shape;
+use super::slot::{Shape, Slot};
 
 /// The statistics of a finished table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,37 +23,56 @@ impl Counts {
         }
     }
 
-    /// Counts a table from left to right, and calls `broken` where Robin Hood order is.
-    pub(crate) fn of(table: &[u8], shape: Shape, mut broken: impl FnMut(usize, String)) -> Self {
+    /// Counts a whole table, and calls `broken` where Robin Hood order is.
+    pub(crate) fn of(table: &[u8], shape: &Shape, broken: impl FnMut(usize, String)) -> Self {
         let mut counts = Self::default();
-        let last = shape.get(table, shape.capacity - 1);
-        let (mut before, mut before_displacement) = (last, shape.displacement(shape.capacity - 1, last.hash));
-        for at in 0..shape.capacity {
-            let slot = shape.get(table, at);
+        counts.add(table, shape, 0, shape.get(table, shape.capacity - 1), broken);
+        counts
+    }
+
+    /// Counts part of a table from left to right: its bytes, the number of its first slot, and the slot before that.
+    #[expect(clippy::needless_bitwise_bool, reason = "see below")]
+    pub(crate) fn add(
+        &mut self,
+        slots: &[u8],
+        shape: &Shape,
+        first: usize,
+        mut before: Slot,
+        mut broken: impl FnMut(usize, String),
+    ) {
+        let at_before = if first > 0 { first } else { shape.capacity } - 1;
+        let mut before_displacement = shape.displacement(at_before, before.hash) as u64 * u64::from(!before.is_empty());
+        // Slots are empty or not at random, so nothing here depends on it by a branch.
+        for offset in 0..slots.len() / shape.slot_size() {
+            let (at, slot) = (first + offset, shape.get(slots, offset));
+            let (is_there, was_there) = (!slot.is_empty(), !before.is_empty());
             // As Spotify counts: an empty slot "collides" with a hash of 0 before it, except around the end.
-            let collides = slot.hash == before.hash && !before.is_empty() && (at > 0 || !slot.is_empty());
-            counts.collisions += u64::from(collides);
-            let mut displacement = 0;
-            if !slot.is_empty() {
-                displacement = shape.displacement(at, slot.hash);
-                let most = if before.is_empty() { 0 } else { before_displacement + 1 };
-                if displacement > most {
-                    broken(at, format!("is {displacement} from home where at most {most} can be"));
-                }
-                counts.entries += 1;
-                counts.max_displacement = counts.max_displacement.max(displacement as u64);
-                counts.total_displacement += displacement as u64;
+            let collides = (slot.hash == before.hash) & was_there & ((at > 0) | is_there);
+            let displacement = shape.displacement(at, slot.hash) as u64 * u64::from(is_there);
+            let most = before_displacement + u64::from(was_there);
+            if displacement > most {
+                broken(at, format!("is {displacement} from home where at most {most} can be"));
             }
+            self.entries += u64::from(is_there);
+            self.max_displacement = self.max_displacement.max(displacement);
+            self.total_displacement += displacement;
+            self.collisions += u64::from(collides);
             (before, before_displacement) = (slot, displacement);
         }
-        counts
+    }
+
+    /// Adds what others have counted elsewhere in the same table.
+    pub(crate) fn join(&mut self, other: &Self) {
+        self.entries += other.entries;
+        self.max_displacement = self.max_displacement.max(other.max_displacement);
+        self.total_displacement += other.total_displacement;
+        self.collisions += other.collisions;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::header::HashSize;
-    use super::super::slot::Slot;
     use super::*;
 
     fn counts(slots: &[(u64, u64)]) -> (Counts, Vec<usize>) {
@@ -63,7 +82,7 @@ mod tests {
             shape.set(&mut table, at, Slot { hash: *hash, address: *address });
         }
         let mut broken = Vec::new();
-        let counts = Counts::of(&table, shape, |at, _| broken.push(at));
+        let counts = Counts::of(&table, &shape, |at, _| broken.push(at));
         (counts, broken)
     }
 

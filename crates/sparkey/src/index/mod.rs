@@ -14,6 +14,7 @@
 
 pub(crate) mod as_c;
 pub(crate) mod builder;
+pub(crate) mod bulk;
 pub(crate) mod counts;
 pub(crate) mod header;
 pub(crate) mod probe;

@@ -1,6 +1,7 @@
 //! Bringing an index up to date with a log that has grown.
 
-use super::builder::{Builder, IndexOptions, Ties, build, capacity_for, shape_for, trusted_puts};
+use super::builder::{Builder, IndexOptions, Ties, capacity_for, shape_for, trusted_puts};
+use super::bulk::build;
 use super::counts::Counts;
 use super::header::IndexHeader;
 use super::{Index, check_pair};
@@ -21,7 +22,7 @@ const ROOMY: u64 = 16;
 /// [`Corrupt`](hammerspace_error::Kind::Corrupt), as far as it is looked at.
 pub fn update_index<B, C>(log: &Log<B>, old: &Index<C>, options: &IndexOptions) -> Result<Vec<u8>>
 where
-    B: AsRef<[u8]>,
+    B: AsRef<[u8]> + Sync,
     C: AsRef<[u8]>,
 {
     check_pair(log.header(), old.header()).map_err(|error| named(error, old.file()))?;
@@ -38,7 +39,7 @@ where
         end: log.header().data_end,
         shape: *old.shape(),
         seed,
-        ties: Ties::ByAddress,
+        ties: Ties::ByAge,
         image: old.bytes()[..IndexHeader::SIZE + old.table().len()].to_vec(),
         garbage_size: old.header().garbage_size,
         num_entries: old.header().num_entries,

@@ -3,7 +3,8 @@
 //! The oracle is an index that we make afresh: the two must hold the same pairs of hash and address, wherever in their
 //! tables. Only what differs is looked up in the log, to say what is wrong with it.
 
-use super::builder::{FRESH, IndexOptions, build, capacity_for, trusted_puts};
+use super::builder::{FRESH, IndexOptions, capacity_for, trusted_puts};
+use super::bulk::build;
 use super::counts::Counts;
 use super::slot::Slot;
 use super::{Index, header};
@@ -17,7 +18,11 @@ use hammerspace_error::{Error, Result};
 
 /// Adds everything wrong with the index of `table`, whose log gave no findings if `log_is_sound`. From a broken log no
 /// oracle can be made; then what is left to check is the table by itself.
-pub(crate) fn verify<L: AsRef<[u8]>, I: AsRef<[u8]>>(table: &Table<L, I>, log_is_sound: bool, report: &mut Report) {
+pub(crate) fn verify<L: AsRef<[u8]> + Sync, I: AsRef<[u8]>>(
+    table: &Table<L, I>,
+    log_is_sound: bool,
+    report: &mut Report,
+) {
     compare_header(table, report);
     match oracle(table) {
         Ok(oracle) => compare_slots(table, &oracle, report),
@@ -54,7 +59,7 @@ fn compare_slots<L: AsRef<[u8]>, I: AsRef<[u8]>>(table: &Table<L, I>, oracle: &I
 }
 
 /// The index as it should be, of the same part of the log.
-fn oracle<L: AsRef<[u8]>, I: AsRef<[u8]>>(table: &Table<L, I>) -> Result<Index<Vec<u8>>> {
+fn oracle<L: AsRef<[u8]> + Sync, I: AsRef<[u8]>>(table: &Table<L, I>) -> Result<Index<Vec<u8>>> {
     let header = table.index().header();
     let options = IndexOptions { hash_size: Some(header.hash_size), seed: Some(header.hash_seed) };
     let puts = trusted_puts(table.log())?;
@@ -75,7 +80,7 @@ fn meetings<I: AsRef<[u8]>>(index: &Index<I>, hash: u64, address: Address) -> im
 
 fn compare_header<L: AsRef<[u8]>, I: AsRef<[u8]>>(table: &Table<L, I>, report: &mut Report) {
     let (index, said, log) = (table.index(), table.index().header(), table.log().header());
-    let counts = Counts::of(index.table(), *index.shape(), |at, finding| {
+    let counts = Counts::of(index.table(), index.shape(), |at, finding| {
         report.add(|| named(fault::index(index.shape().offset(at), format!("slot {at} {finding}")), index.file()));
     });
     let mut compare = |field: Field, said: u64, is: u64, by: &str| {

@@ -19,7 +19,7 @@ use super::entry::{Address, Entry, Head};
 use super::frame;
 use super::header::LogHeader;
 use super::lookup::Found;
-use crate::cache::{CachedValue, Hit, Shelf};
+use crate::cache::{CachedValue, Hit, Share};
 use crate::codec::Compression;
 use crate::fault;
 use hammerspace_bytes::vlq;
@@ -37,7 +37,7 @@ pub(crate) struct Blocks<'a> {
     data: &'a [u8],
     header: &'a LogHeader,
     /// Where decoded blocks are kept, if anywhere.
-    shelf: Option<&'a Shelf>,
+    share: Option<&'a Share>,
     /// Whether blocks are decoded, and so checked, to their ends.
     is_thorough: bool,
     /// Offset of the block that is open; 0 before the first.
@@ -68,14 +68,14 @@ impl<'a> Blocks<'a> {
         Self { is_thorough: true, ..Self::for_entries(data, header, None) }
     }
 
-    /// The same for single entries: looks for the blocks they start in on the `shelf`, and puts them there. Without one,
+    /// The same for single entries: looks for the blocks they start in on the `share`, and puts them there. Without one,
     /// decodes blocks no further than it reads.
     #[inline]
-    pub(crate) fn for_entries(data: &'a [u8], header: &'a LogHeader, shelf: Option<&'a Shelf>) -> Self {
+    pub(crate) fn for_entries(data: &'a [u8], header: &'a LogHeader, share: Option<&'a Share>) -> Self {
         Self {
             data,
             header,
-            shelf,
+            share,
             is_thorough: false,
             start: 0,
             next: LogHeader::SIZE,
@@ -97,15 +97,41 @@ impl<'a> Blocks<'a> {
             Block::Shared(hit) => hit.nearest(address.index),
         };
         while self.index < address.index {
-            let head = self.head()?;
-            // Only the last entry of a block may leave it, and ours comes after.
-            if head.payload_len() >= self.left() as u64 {
-                return Err(
-                    self.broken(format!("the block has {} entries, and none of number {}", self.index, address.index))
-                );
+            self.skip_plain_puts(address.index);
+            if self.index < address.index {
+                self.skip_entry(address.index)?;
             }
-            self.at += head.payload_len() as usize;
         }
+        Ok(())
+    }
+
+    /// Over entries before number `index`, as far as they are decoded and nothing about them asks for a closer look.
+    #[inline]
+    fn skip_plain_puts(&mut self, index: u32) {
+        let (made, len) = (self.made(), self.len() as u64);
+        let (mut at, mut here) = (self.at, self.index);
+        while here < index {
+            let Some(Ok((first, first_len))) = made.get(at..).map(vlq::read) else { break };
+            let Ok((value_len, second_len)) = vlq::read(&made[at + first_len..]) else { break };
+            // A put's first number is one more than its key is long; a delete's is 0.
+            let Some(key_len) = first.checked_sub(1) else { break };
+            let end = ((at + first_len + second_len) as u64).saturating_add(key_len).saturating_add(value_len);
+            if end >= len || key_len > self.header.max_key_len || value_len > self.header.max_value_len {
+                break;
+            }
+            (at, here) = (end as usize, here + 1);
+        }
+        (self.at, self.index) = (at, here);
+    }
+
+    /// Over one entry before number `index`.
+    fn skip_entry(&mut self, index: u32) -> Result<()> {
+        let head = self.head()?;
+        // Only the last entry of a block may leave it, and ours comes after.
+        if head.payload_len() >= self.left() as u64 {
+            return Err(self.broken(format!("the block has {} entries, and none of number {index}", self.index)));
+        }
+        self.at += head.payload_len() as usize;
         Ok(())
     }
 
@@ -202,23 +228,23 @@ impl<'a> Blocks<'a> {
         Ok(range)
     }
 
-    /// Takes the block at `address` from the shelf, or opens it.
+    /// Takes the block at `address` from the share, or opens it.
     fn find(&mut self, address: Address) -> Result<()> {
         let offset = address.offset as usize;
-        let Some(shelf) = self.shelf else {
+        let Some(share) = self.share else {
             self.ask_for(offset);
             return self.open(offset);
         };
-        if let Some(hit) = shelf.get(offset, address.index) {
+        if let Some(hit) = share.get(offset, address.index) {
             (self.start, self.next) = (offset, hit.next());
             self.block = Block::Shared(hit);
             return Ok(());
         }
         self.ask_for(offset);
-        self.is_thorough = shelf.wants(offset);
+        self.is_thorough = share.wants(offset);
         self.open(offset)?;
         if self.is_thorough {
-            shelf.put(self.made(), offset, self.next, self.header);
+            share.put(self.made(), offset, self.next, self.header);
         }
         Ok(())
     }

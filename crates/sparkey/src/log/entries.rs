@@ -1,7 +1,7 @@
 //! Every entry of a log, in order.
 
 use super::block::Blocks;
-use super::entry::{Address, Entry, Head};
+use super::entry::{Address, Entry, EntryKind, Head};
 use super::header::LogHeader;
 use super::named;
 use crate::codec::Compression;
@@ -9,6 +9,7 @@ use crate::fault;
 use hammerspace_bytes::vlq::Malformed;
 use hammerspace_error::Result;
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 
 /// Iterates over the entries of a log, in order; made by [`Log::entries`](crate::Log::entries). Ends after an error.
@@ -68,6 +69,28 @@ impl<'a> Entries<'a> {
         result.map_err(|error| named(error, self.file))
     }
 
+    /// Hands the next entries to `each`, up to so many, without their values. A key lies in the log's data where nothing is
+    /// compressed, and is appended to `decoded` otherwise.
+    pub(crate) fn next_keys(
+        &mut self,
+        most: usize,
+        decoded: &mut Vec<u8>,
+        mut each: impl FnMut(Keyed) -> Result<()>,
+    ) -> Result<()> {
+        if self.over {
+            return Ok(());
+        }
+        let result = match &mut self.source {
+            // One loop for each source: it is here that the time goes when an index is made.
+            Source::Plain(plain) => plain.next_keys(most, &mut each),
+            Source::Blocks(blocks) => (0..most).try_for_each(|_| {
+                let entry = blocks.entry()?.map(|entry| Keyed::decoded(&entry, decoded));
+                entry.map_or(Ok(()), &mut each)
+            }),
+        };
+        result.map_err(|error| named(error, self.file))
+    }
+
     /// The next entry that `wanted` accepts. Others are never copied.
     pub(crate) fn next_where(&mut self, mut wanted: impl FnMut(&Entry<'_>) -> bool) -> Option<Result<Entry<'a>>> {
         while !self.over {
@@ -110,6 +133,24 @@ fn check_address(address: Address, data: &[u8], header: &LogHeader) -> Result<()
     Ok(())
 }
 
+/// An entry without its value, and without the bytes of its key.
+pub(crate) struct Keyed {
+    pub(crate) address: Address,
+    pub(crate) kind: EntryKind,
+    /// Bytes of the whole entry, before compression.
+    pub(crate) len: u64,
+    /// Where its key lies.
+    pub(crate) key: Range<usize>,
+}
+
+impl Keyed {
+    fn decoded(entry: &Entry<'_>, decoded: &mut Vec<u8>) -> Self {
+        let start = decoded.len();
+        decoded.extend_from_slice(&entry.key);
+        Self { address: entry.address, kind: entry.kind, len: entry.encoded_len(), key: start..decoded.len() }
+    }
+}
+
 /// Entries back to back.
 struct Plain<'a> {
     data: &'a [u8],
@@ -124,6 +165,20 @@ impl<'a> Plain<'a> {
         let (entry, end) = plain_entry(self.data, self.at)?;
         self.at = end;
         Ok(Some(entry))
+    }
+
+    #[inline]
+    fn next_keys(&mut self, most: usize, mut each: impl FnMut(Keyed) -> Result<()>) -> Result<()> {
+        for _ in 0..most {
+            if self.at == self.data.len() {
+                break;
+            }
+            let (offset, head) = (self.at, plain_head(self.data, self.at)?);
+            self.at += head.entry_len() as usize;
+            let (address, key) = (Address { offset: offset as u64, index: 0 }, offset + head.len);
+            each(Keyed { address, kind: head.kind, len: head.entry_len(), key: key..key + head.key_len as usize })?;
+        }
+        Ok(())
     }
 }
 

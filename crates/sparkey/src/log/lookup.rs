@@ -4,7 +4,7 @@ use super::block::Blocks;
 use super::entries::{bad_head, cut_short};
 use super::entry::{Address, EntryKind, Head};
 use super::header::LogHeader;
-use crate::cache::{CachedValue, Shelf};
+use crate::cache::{CachedValue, Share};
 use crate::codec::Compression;
 use hammerspace_error::Result;
 use std::ops::Range;
@@ -51,10 +51,10 @@ impl<'a> Lookup<'a> {
 
     /// The same, with the table's part of a cache of blocks.
     #[inline]
-    pub(crate) fn over(data: &'a [u8], header: &'a LogHeader, shelf: Option<&'a Shelf>) -> Self {
+    pub(crate) fn over(data: &'a [u8], header: &'a LogHeader, share: Option<&'a Share>) -> Self {
         match header.compression {
             Compression::None => Self::Plain(data),
-            _ => Self::Blocks(Blocks::for_entries(data, header, shelf)),
+            _ => Self::Blocks(Blocks::for_entries(data, header, share)),
         }
     }
 

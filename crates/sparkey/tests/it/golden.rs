@@ -3,8 +3,8 @@
 use crate::model::live;
 use crate::reference::{self, Flat};
 use hammerspace_sparkey::{
-    Compression, Entry, EntryKind, Index, IndexOptions, Log, LogHeader, LogOptions, LogWriter, Table, build_index,
-    update_index,
+    Compression, Entry, EntryKind, Index, IndexHeader, IndexOptions, Log, LogHeader, LogOptions, LogWriter, Table,
+    build_index, update_index,
 };
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -127,7 +127,7 @@ fn every_header_says_what_its_manifest_says() {
         let (log, index) = (Log::open(log).unwrap(), Index::open(index).unwrap());
         for (fields, encoded, said) in [
             (&LogHeader::FIELDS[..], &log.header().encode()[..], &pair.log_header),
-            (&hammerspace_sparkey::IndexHeader::FIELDS, &index.header().encode(), &pair.index_header),
+            (&IndexHeader::FIELDS, &index.header().encode(), &pair.index_header),
         ] {
             assert_eq!(fields.len(), said.len());
             for field in fields {
@@ -246,7 +246,7 @@ fn every_pair_can_be_appended_to() {
 }
 
 #[test]
-fn our_builder_makes_the_tables_of_java_byte_for_byte() {
+fn our_builder_makes_the_tables_of_java() {
     let (mut java, mut c) = (0, 0);
     for pair in pairs() {
         let log = Log::open(bytes(&pair.spl)).unwrap();
@@ -254,27 +254,33 @@ fn our_builder_makes_the_tables_of_java_byte_for_byte() {
         let options =
             IndexOptions { hash_size: Some(theirs.header().hash_size), seed: Some(theirs.header().hash_seed) };
         let ours = Index::open(build_index(&log, &options).unwrap()).unwrap();
-        let same_table = ours.bytes()[112..] == theirs.bytes()[112..];
+        let same_table = slots(&ours) == slots(&theirs);
         match pair.table_rule.as_deref() {
-            // Sparsity is Java's option alone: its table is larger than ours. And our addresses are as wide as C's, which
-            // gives a block of 2^n entries one bit more than Java does.
-            Some("java") if pair.name != "j13_sparsity3" && bits(&ours) == bits(&theirs) => {
-                let garbage_size = theirs.header().garbage_size;
-                let ours = hammerspace_sparkey::IndexHeader { garbage_size, ..ours.header().clone() };
+            // Sparsity is Java's option alone: its table is larger than ours.
+            Some("java") if pair.name != "j13_sparsity3" => {
+                let IndexHeader { garbage_size, entry_block_bits, .. } = *theirs.header();
+                let ours = IndexHeader { garbage_size, entry_block_bits, ..ours.header().clone() };
                 assert_eq!(ours, *theirs.header(), "{}", pair.name);
-                assert!(same_table, "{}", pair.name);
-                java += 1;
+                // Java moves a key that was put again, when a later one comes between: the table tells of its history.
+                assert!(same_table || pair.name == "j14_none_blocksize_kept", "{}", pair.name);
+                java += usize::from(same_table);
             }
             Some("c") if same_table => {
-                assert_eq!(ours.header(), theirs.header(), "{}", pair.name);
+                assert_eq!(ours.bytes(), theirs.bytes(), "{}", pair.name);
                 c += 1;
             }
             _ => {}
         }
     }
-    assert_eq!((java, c), (17, 17));
+    assert_eq!((java, c), (17, 11));
 }
 
-fn bits<B: AsRef<[u8]>>(index: &Index<B>) -> u32 {
-    index.header().entry_block_bits
+/// Hash, offset and number in the block, slot by slot: whatever bits the number takes.
+fn slots(index: &Index<Vec<u8>>) -> Vec<(u64, u64, u64)> {
+    let IndexHeader { hash_size, entry_block_bits, .. } = *index.header();
+    let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
+    let slots = index.bytes()[IndexHeader::SIZE..].chunks_exact(index.header().slot_size());
+    let parts =
+        slots.map(|slot| slot.split_at(hash_size.bytes())).map(|(hash, address)| (number(hash), number(address)));
+    parts.map(|(hash, at)| (hash, at >> entry_block_bits, at & ((1 << entry_block_bits) - 1))).collect()
 }
