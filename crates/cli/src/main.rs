@@ -10,6 +10,7 @@
 
 mod args;
 mod demo;
+mod effort;
 mod exit;
 mod output;
 mod paging;

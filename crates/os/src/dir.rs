@@ -134,6 +134,24 @@ impl Dir {
             .remedy("see who put it there, and move it away"))
     }
 
+    /// Opens a new file without a name, on the same file system, for reading and writing: a scratch that goes with its
+    /// descriptor. Nobody else can come across it, so it passes by [`trace`](crate::trace).
+    pub fn scratch(&self) -> Result<std::fs::File> {
+        #[cfg(target_os = "linux")]
+        match openat(&self.fd, ".", OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR) {
+            // This file system cannot.
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {}
+            opened => return self.named("create a scratch file", "", || Ok(opened?.into())),
+        }
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | FILE_FLAGS;
+        let name = format!(".scratch-{}-{}", std::process::id(), crate::clock::coarse().as_nanos());
+        self.named("create a scratch file", &name, || {
+            let fd = openat(&self.fd, &name, flags, Mode::RUSR | Mode::WUSR)?;
+            unlinkat(&self.fd, &name, AtFlags::empty())?;
+            Ok(fd.into())
+        })
+    }
+
     /// Makes a directory and opens it.
     pub fn create_dir(&self, name: &str) -> Result<Self> {
         self.named("make the directory", name, || {
@@ -299,6 +317,20 @@ mod tests {
         let error = dir.create_file("twice").unwrap_err();
         assert_eq!(error.path(), Some(scratch.path().join("twice").as_path()));
         assert_eq!(Dir::open(scratch.path().join("nothing")).unwrap_err().kind(), Kind::Missing);
+    }
+
+    #[test]
+    fn a_scratch_file_has_no_name() {
+        use std::io::{Read, Seek, Write};
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = Dir::open(scratch.path()).unwrap();
+        let mut file = dir.scratch().unwrap();
+        file.write_all(b"for a while").unwrap();
+        file.rewind().unwrap();
+        let mut read = Vec::new();
+        file.read_to_end(&mut read).unwrap();
+        assert_eq!(read, b"for a while");
+        assert_eq!(dir.entries().unwrap(), []);
     }
 
     #[cfg(feature = "testing")]

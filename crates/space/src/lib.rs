@@ -57,4 +57,4 @@ pub use writer::Writer;
 
 pub use hammerspace_error::{Error, Kind, Result};
 pub use hammerspace_os::Paging;
-pub use hammerspace_sparkey::{Compression, IndexHeader, LogHeader, Report};
+pub use hammerspace_sparkey::{Compression, Effort, IndexHeader, LogHeader, Report};

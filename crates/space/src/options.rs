@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Dir, Paging};
-use hammerspace_sparkey::{Compression, LogOptions};
+use hammerspace_sparkey::{Compression, Effort, LogOptions};
 
 use crate::Space;
 use crate::lock::Locked;
@@ -42,6 +42,7 @@ pub struct Options {
     pub(crate) poll: Duration,
     pub(crate) mend: bool,
     pub(crate) paging: Paging,
+    pub(crate) effort: Effort,
 }
 
 impl Default for Options {
@@ -55,6 +56,7 @@ impl Default for Options {
             poll: Duration::from_millis(100),
             mend: false,
             paging: Paging::OnDemand,
+            effort: Effort::default(),
         }
     }
 }
@@ -123,6 +125,15 @@ impl Options {
     #[must_use]
     pub fn paging(mut self, paging: Paging) -> Self {
         self.paging = paging;
+        self
+    }
+
+    /// How much memory and how many threads publishing a version may take to index it. Default: 256 MiB, and as many threads
+    /// as the machine runs at once. What does not fit goes to a file without a name beside the new version. An update whose
+    /// keys outgrow the table that it started from is indexed in memory.
+    #[must_use]
+    pub fn effort(mut self, effort: Effort) -> Self {
+        self.effort = effort;
         self
     }
 

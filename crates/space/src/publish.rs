@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use hammerspace_error::{Error, Result};
 use hammerspace_os::{Dir, File, Map};
-use hammerspace_sparkey::{IndexOptions, Log, build_index, update_index};
+use hammerspace_sparkey::{IndexOptions, Log, update_index, write_index};
 
 use crate::census::Census;
 use crate::draft::Draft;
@@ -26,7 +26,7 @@ use crate::version::Version;
 
 /// Publishes a finished log; gives the new version's number. `base` is the version that the log continues, if any.
 pub(crate) fn publish(mut draft: Draft, log: &File, base: Option<&Version>) -> Result<u64> {
-    let index = write_index(&draft.dir, log, base)?;
+    let index = index(&draft, log, base)?;
     if draft.home.is_durable() {
         log.sync()?;
         index.sync()?;
@@ -36,16 +36,16 @@ pub(crate) fn publish(mut draft: Draft, log: &File, base: Option<&Version>) -> R
     change_current(&mut draft)
 }
 
-fn write_index(dir: &Dir, log: &File, base: Option<&Version>) -> Result<File> {
-    let name = |error: Error| error.file(log.path());
-    let log = Log::open(Map::new(log)?).map_err(name)?;
-    let options = IndexOptions::default();
-    let image = match base {
-        Some(base) => update_index(&log, base.table.index(), &options),
-        None => build_index(&log, &options),
-    };
-    let file = dir.create_file(INDEX)?;
-    file.write_at(&image.map_err(name)?, 0)?;
+fn index(draft: &Draft, log: &File, base: Option<&Version>) -> Result<File> {
+    let opened = Log::open(Map::new(log)?).map_err(|error| error.file(log.path()))?.named(log.path());
+    let (mut file, options) = (draft.dir.create_file(INDEX)?, IndexOptions::default());
+    if let Some(base) = base {
+        file.write_at(&update_index(&opened, base.table.index(), &options)?, 0)?;
+    } else {
+        let effort = &draft.home.options.effort;
+        let written = write_index(&opened, &options, effort, &mut file, || draft.dir.scratch());
+        written.map_err(|error| error.file(file.path()))?;
+    }
     Ok(file)
 }
 

@@ -13,6 +13,7 @@
 //! 2. **No length is believed before the bytes are seen.** Damaged or hostile bytes give an [`Error`], or what they plainly
 //!    say; never a panic, an endless loop, or memory that the bytes do not justify.
 //! 3. **Readers are `Send + Sync`** and need `&self` only. An uncompressed value is a slice of the bytes given.
+//!    A lookup looks no further than its entry; [`Table::verify`] looks at everything.
 //! 4. **The log is the truth.** An index can be rebuilt from it at any time, and says nothing that the log does not.
 //!
 //! [`Shards`] are tables that divide the keys among them, as Scio writes them.
@@ -47,6 +48,7 @@ mod cache;
 mod codec;
 mod fault;
 mod index;
+mod live;
 mod log;
 mod plain;
 mod report;
@@ -61,6 +63,7 @@ pub use index::builder::IndexOptions;
 pub use index::bulk::{Effort, build_index, write_index};
 pub use index::header::{HashSize, IndexHeader};
 pub use index::update::update_index;
+pub use live::Live;
 pub use log::Log;
 pub use log::cursor::{Cursor, CursorState};
 pub use log::entries::Entries;
@@ -69,4 +72,4 @@ pub use log::header::LogHeader;
 pub use log::writer::{BLOCK_SIZE_MIN, LogOptions, LogWriter};
 pub use report::Report;
 pub use shards::{ShardKeys, Shards};
-pub use table::{Found, Live, Table};
+pub use table::{Found, Table};

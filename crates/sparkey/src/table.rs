@@ -4,6 +4,7 @@ use crate::cache::{BlockCache, Share};
 use crate::codec::Compression;
 use crate::index::Index;
 use crate::index::slot::Slot;
+use crate::live::Live;
 use crate::log::entries::Entries;
 use crate::log::entry::{Address, Entry};
 use crate::log::header::LogHeader;
@@ -126,13 +127,13 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
 
     /// Live entries, in log order.
     pub fn iter(&self) -> Live<'_, L, I> {
-        Live { table: self, entries: Entries::new(self.data(), self.log.header(), self.log.file()) }
+        Live::new(self, Entries::new(self.data(), self.log.header(), self.log.file()), LogHeader::SIZE)
     }
 
     /// Live entries from `address` on, which must be that of an entry, or the index's `data_end`.
     pub fn iter_from(&self, address: Address) -> Result<Live<'_, L, I>> {
         let entries = self.log.entries_between(address, self.index.header().data_end)?;
-        Ok(Live { table: self, entries })
+        Ok(Live::new(self, entries, address.offset as usize))
     }
 
     /// Reads everything, and says all that is wrong with log and index. Linear in the log; builds a second index.
@@ -148,7 +149,7 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
 
     /// Whether lookups go the way of `plain.rs`.
     #[inline]
-    fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.log.header().compression == Compression::None
     }
 
@@ -203,8 +204,14 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
 
     /// Whether the put of `key` at this address is the one that the index has for it.
     pub(crate) fn has(&self, key: &[u8], address: Address) -> bool {
+        self.holds(self.index.hash(key), address)
+    }
+
+    /// The same for a key of this hash.
+    #[inline]
+    pub(crate) fn holds(&self, hash: u64, address: Address) -> bool {
         let Some(address) = self.index.shape().pack(address) else { return false };
-        self.index.probe(self.index.hash(key)).any(|(_, slot)| slot.address == address)
+        self.index.probe(hash).any(|(_, slot)| slot.address == address)
     }
 }
 
@@ -216,19 +223,3 @@ impl<'a, L: AsRef<[u8]>, I: AsRef<[u8]>> IntoIterator for &'a Table<L, I> {
         self.iter()
     }
 }
-
-/// Iterates over the live entries of a [`Table`], in log order. Ends after an error.
-pub struct Live<'a, L, I> {
-    table: &'a Table<L, I>,
-    entries: Entries<'a>,
-}
-
-impl<'a, L: AsRef<[u8]>, I: AsRef<[u8]>> Iterator for Live<'a, L, I> {
-    type Item = Result<Entry<'a>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.entries.next_where(|entry| entry.is_put() && self.table.has(&entry.key, entry.address))
-    }
-}
-
-impl<L: AsRef<[u8]>, I: AsRef<[u8]>> std::iter::FusedIterator for Live<'_, L, I> {}

@@ -31,8 +31,7 @@ impl Fresh {
 
     fn beside(path: &Path) -> Result<Self> {
         let name = path.file_name().ok_or_else(|| nameless(path))?.to_owned();
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let dir = Dir::open(parent.unwrap_or(Path::new(".")))?;
+        let dir = dir_of(path)?;
         let drawn = getrandom::u64().map_err(std::io::Error::from).doing("draw a name")?;
         let temporary = format!(".sparkey-{drawn:016x}");
         Ok(Self { dir, temporary, name, owner: Owner::us(), is_named: false })
@@ -67,6 +66,12 @@ pub fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T>) -> Re
         Ok(written)
     };
     put().map_err(|error| error.file(path))
+}
+
+/// The directory in which `path` is a name.
+pub(crate) fn dir_of(path: &Path) -> Result<Dir> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    Dir::open(parent.unwrap_or(Path::new(".")))
 }
 
 fn nameless(path: &Path) -> Error {

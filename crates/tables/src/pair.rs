@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 
 use hammerspace_error::{Doing, Error, Kind, Result};
 use hammerspace_os::{File, Map, Paging};
-use hammerspace_sparkey::{Index, IndexHeader, IndexOptions, Log, Table, build_index, update_index};
+use hammerspace_sparkey::{
+    Effort, Index, IndexHeader, IndexOptions, Log, Table, build_index, update_index, write_index,
+};
 
-use crate::fresh::replace;
+use crate::fresh::{dir_of, replace};
 
 /// The names of a log and of its index. As a rule they differ in their last letter only.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +68,15 @@ impl Pair {
 
     /// Builds the index afresh. Spotify's tool goes on from the old one, and so carries its damage along. Linear in the log.
     pub fn build_index(&self) -> Result<IndexHeader> {
-        self.put_index(&build_index(&open_log(&self.log)?, &IndexOptions::default())?)
+        self.build_index_within(&Effort::default())
+    }
+
+    /// The same, with so much memory and so many threads. What the memory has no room for goes to a file without a name,
+    /// beside the index.
+    pub fn build_index_within(&self, effort: &Effort) -> Result<IndexHeader> {
+        let (log, options) = (open_log(&self.log)?, IndexOptions::default());
+        let scratch = || dir_of(&self.index)?.scratch();
+        replace(&self.index, |file| write_index(&log, &options, effort, file, scratch))
     }
 
     /// Brings the index up to the log's end: at the cost of what was appended, where it is sound and belongs to the log.
@@ -74,14 +84,12 @@ impl Pair {
         let log = open_log(&self.log)?;
         let updated = self.open().and_then(|old| update_index(&log, old.index(), &IndexOptions::default()));
         match updated {
-            Ok(index) => self.put_index(&index),
+            Ok(index) => {
+                replace(&self.index, |file| file.write_all(&index).doing("write the index"))?;
+                IndexHeader::parse(&index)
+            }
             Err(_) => self.build_index(),
         }
-    }
-
-    fn put_index(&self, index: &[u8]) -> Result<IndexHeader> {
-        replace(&self.index, |file| file.write_all(index).doing("write the index"))?;
-        IndexHeader::parse(index)
     }
 }
 

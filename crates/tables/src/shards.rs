@@ -1,13 +1,15 @@
 //! A directory of shards: opened as one table, written on all processors. Format page: `docs/format/sparkey-shards.md`.
 
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::num::NonZero;
 use std::ops::Range;
 use std::path::Path;
 
-use hammerspace_error::{Doing, Error, Kind, Result};
+use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Dir, File, Map, Paging};
-use hammerspace_sparkey::{IndexOptions, Log, LogHeader, LogOptions, LogWriter, ShardKeys, Shards, Table, build_index};
+use hammerspace_sparkey::{
+    Effort, IndexOptions, Log, LogHeader, LogOptions, LogWriter, ShardKeys, Shards, Table, write_index,
+};
 
 use crate::fresh::Fresh;
 use crate::{open, parallel};
@@ -141,12 +143,16 @@ where
             log.put(&entry.key, &entry.value).map_err(|error| error.file(path(number, LOG)))?;
         }
     }
+    // One of several threads, each of which has its share of the memory.
+    let memory = Effort::MEMORY / parallel::threads() as u64;
+    let effort = Effort { memory, threads: Some(NonZero::<usize>::MIN) };
     for (number, log) in shards.zip(logs) {
         let (log, _): (File, LogHeader) = log.finish().map_err(|error| error.file(path(number, LOG)))?;
         log.sync()?;
         let mut index = dir.create_file(&name(number, sharding.count, INDEX))?;
-        let image = build_index(&Log::open(Map::new(&log)?)?.named(log.path()), &IndexOptions::default())?;
-        index.write_all(&image).doing("write the index").map_err(|error| error.file(index.path()))?;
+        let log = Log::open(Map::new(&log)?)?.named(log.path());
+        let written = write_index(&log, &IndexOptions::default(), &effort, &mut index, || dir.scratch());
+        written.map_err(|error| error.file(index.path()))?;
         index.sync()?;
     }
     Ok(())

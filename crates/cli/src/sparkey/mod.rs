@@ -23,7 +23,7 @@ mod writehash;
 
 use clap::Subcommand;
 use hammerspace_error::Result;
-use hammerspace_sparkey::IndexHeader;
+use hammerspace_sparkey::{Effort, IndexHeader};
 use hammerspace_tables::Pair;
 
 use crate::exit::Outcome;
@@ -65,7 +65,7 @@ impl Verb {
 }
 
 /// Builds an index afresh, with a sign of life.
-pub(crate) fn build_index(pair: &Pair) -> Result<IndexHeader> {
+pub(crate) fn build_index(pair: &Pair, effort: &Effort) -> Result<IndexHeader> {
     let _working = Progress::unknown("index");
-    pair.build_index()
+    pair.build_index_within(effort)
 }

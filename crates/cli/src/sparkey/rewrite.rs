@@ -9,6 +9,7 @@ use hammerspace_tables::{Pair, replace};
 use serde_json::json;
 
 use super::build_index;
+use crate::effort::Indexing;
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -23,6 +24,8 @@ pub(crate) struct Rewrite {
     input: PathBuf,
     /// The index to write, OTHER.spi; its log goes beside it
     output: PathBuf,
+    #[command(flatten)]
+    indexing: Indexing,
 }
 
 impl Rewrite {
@@ -43,7 +46,7 @@ impl Rewrite {
             }
             Ok(log.finish()?.1)
         })?;
-        build_index(&target)?;
+        build_index(&target, &self.indexing.effort())?;
         if out.json() {
             let dropped = table.log().header().num_puts - header.num_puts;
             out.object(&json!({

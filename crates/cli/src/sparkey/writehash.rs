@@ -8,6 +8,7 @@ use hammerspace_tables::Pair;
 
 use super::build_index;
 use super::info::{Described, Header};
+use crate::effort::Indexing;
 use crate::exit::Outcome;
 use crate::output::Output;
 
@@ -16,12 +17,14 @@ use crate::output::Output;
 pub(crate) struct Writehash {
     /// The log, NAME.spl; the index goes to NAME.spi
     log: PathBuf,
+    #[command(flatten)]
+    indexing: Indexing,
 }
 
 impl Writehash {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let pair = Pair::of_log(&self.log)?;
-        let header = build_index(&pair)?;
+        let header = build_index(&pair, &self.indexing.effort())?;
         if out.json() {
             out.object(&Described { file: &pair.index, header: &Header::Index(header) })?;
         }

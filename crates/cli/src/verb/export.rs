@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use hammerspace::{Compression, Error, Kind, Result, Snapshot};
+use hammerspace::{Compression, Effort, Error, Kind, Result, Snapshot};
 use hammerspace_error::Doing;
 use hammerspace_os::File;
 use hammerspace_sparkey::{LogOptions, LogWriter};
@@ -86,7 +86,7 @@ impl Export {
         if self.format == Form::Sparkey {
             let pair = Pair::of_either(path)?;
             replace(&pair.log, |log| self.sparkey(snapshot, log, &mut tick))?;
-            return build_index(&pair).map(drop);
+            return build_index(&pair, &Effort::default()).map(drop);
         }
         replace(path, |file| {
             let mut file = BufWriter::with_capacity(1 << 16, file);

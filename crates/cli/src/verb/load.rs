@@ -14,6 +14,7 @@ use hammerspace_tables::Pair;
 use serde::Serialize;
 
 use super::publishing::Publishing;
+use crate::effort::Indexing;
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::prefix::Prefix;
@@ -46,6 +47,8 @@ pub(crate) struct Load {
     header_row: bool,
     #[command(flatten)]
     publishing: Publishing,
+    #[command(flatten)]
+    indexing: Indexing,
 }
 
 #[derive(Serialize)]
@@ -76,7 +79,7 @@ impl Load {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let sources = self.files.iter().map(|file| self.source(file)).collect::<Result<Vec<_>>>()?;
         let bytes = self.files.iter().map(|file| len(file)).sum::<Result<u64>>()?;
-        let options = self.publishing.options();
+        let options = self.publishing.options().effort(self.indexing.effort());
         let mut writer = if self.replace {
             options.mend().create(&self.space)?.replace()?
         } else {

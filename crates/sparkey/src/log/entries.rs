@@ -8,9 +8,13 @@ use crate::codec::Compression;
 use crate::fault;
 use hammerspace_bytes::vlq::Malformed;
 use hammerspace_error::Result;
+use hammerspace_os::prefetch;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
+
+/// Bytes that are asked for ahead of their time. Processors do so by themselves, but only up to the end of a page.
+const AHEAD: usize = 2048;
 
 /// Iterates over the entries of a log, in order; made by [`Log::entries`](crate::Log::entries). Ends after an error.
 ///
@@ -19,6 +23,7 @@ use std::path::Path;
 pub struct Entries<'a> {
     source: Source<'a>,
     file: Option<&'a Path>,
+    /// For blocks; plain entries are over at the end of their data.
     over: bool,
 }
 
@@ -44,28 +49,30 @@ impl<'a> Entries<'a> {
         file: Option<&'a Path>,
     ) -> Result<Self> {
         let mut entries = Self::new(data, header, file);
-        if address.offset == data.len() as u64 && address.index == 0 {
-            entries.over = true;
-        } else if address != Address::FIRST {
+        let at_end = address == Address { offset: data.len() as u64, index: 0 };
+        if !at_end && address != Address::FIRST {
             check_address(address, data, header)?;
-            match &mut entries.source {
-                Source::Plain(plain) => plain.at = address.offset as usize,
-                Source::Blocks(blocks) => blocks.seek(address).map_err(|error| named(error, file))?,
-            }
+        }
+        match &mut entries.source {
+            Source::Plain(plain) => plain.at = address.offset as usize,
+            Source::Blocks(_) if at_end => entries.over = true,
+            Source::Blocks(_) if address == Address::FIRST => {}
+            Source::Blocks(blocks) => blocks.seek(address).map_err(|error| named(error, file))?,
         }
         Ok(entries)
     }
 
     /// The next entry, lent until the following call; `None` at the end and after an error.
     pub fn lend(&mut self) -> Result<Option<Entry<'_>>> {
-        if self.over {
-            return Ok(None);
-        }
         let result = match &mut self.source {
             Source::Plain(plain) => plain.entry(),
-            Source::Blocks(blocks) => blocks.entry(),
+            Source::Blocks(_) if self.over => Ok(None),
+            Source::Blocks(blocks) => {
+                let result = blocks.entry();
+                self.over = !matches!(result, Ok(Some(_)));
+                result
+            }
         };
-        self.over = !matches!(result, Ok(Some(_)));
         result.map_err(|error| named(error, self.file))
     }
 
@@ -77,12 +84,10 @@ impl<'a> Entries<'a> {
         decoded: &mut Vec<u8>,
         mut each: impl FnMut(Keyed) -> Result<()>,
     ) -> Result<()> {
-        if self.over {
-            return Ok(());
-        }
         let result = match &mut self.source {
             // One loop for each source: it is here that the time goes when an index is made.
             Source::Plain(plain) => plain.next_keys(most, &mut each),
+            Source::Blocks(_) if self.over => Ok(()),
             Source::Blocks(blocks) => (0..most).try_for_each(|_| {
                 let entry = blocks.entry()?.map(|entry| Keyed::decoded(&entry, decoded));
                 entry.map_or(Ok(()), &mut each)
@@ -92,25 +97,34 @@ impl<'a> Entries<'a> {
     }
 
     /// The next entry that `wanted` accepts. Others are never copied.
+    #[expect(clippy::inline_always, reason = "an entry that goes through memory holds up the processor")]
+    #[inline(always)]
     pub(crate) fn next_where(&mut self, mut wanted: impl FnMut(&Entry<'_>) -> bool) -> Option<Result<Entry<'a>>> {
-        while !self.over {
-            let result = match &mut self.source {
-                Source::Plain(plain) => plain.entry().map(|entry| entry.map(|entry| wanted(&entry).then_some(entry))),
-                Source::Blocks(blocks) => {
-                    blocks.entry().map(|entry| entry.map(|entry| wanted(&entry).then(|| entry.into_owned())))
+        let Source::Plain(Plain { data, at }) = &mut self.source else { return self.next_in_blocks(wanted) };
+        while *at < data.len() {
+            prefetch(data, *at + AHEAD);
+            match plain_entry(data, std::mem::replace(at, data.len())) {
+                Ok((entry, next)) => {
+                    *at = next;
+                    if wanted(&entry) {
+                        return Some(Ok(entry));
+                    }
                 }
-            };
-            match result {
-                Ok(Some(None)) => {}
-                Ok(Some(Some(entry))) => return Some(Ok(entry)),
-                Ok(None) => self.over = true,
-                Err(error) => {
-                    self.over = true;
-                    return Some(Err(named(error, self.file)));
-                }
+                Err(error) => return Some(Err(named(error, self.file))),
             }
         }
         None
+    }
+
+    fn next_in_blocks(&mut self, mut wanted: impl FnMut(&Entry<'_>) -> bool) -> Option<Result<Entry<'a>>> {
+        loop {
+            match self.lend() {
+                Ok(Some(entry)) if wanted(&entry) => return Some(Ok(entry.into_owned())),
+                Ok(Some(_)) => {}
+                Ok(None) => return None,
+                Err(error) => return Some(Err(error)),
+            }
+        }
     }
 }
 
@@ -158,12 +172,14 @@ struct Plain<'a> {
 }
 
 impl<'a> Plain<'a> {
+    #[inline]
     fn entry(&mut self) -> Result<Option<Entry<'a>>> {
         if self.at == self.data.len() {
             return Ok(None);
         }
-        let (entry, end) = plain_entry(self.data, self.at)?;
-        self.at = end;
+        let at = std::mem::replace(&mut self.at, self.data.len());
+        let (entry, next) = plain_entry(self.data, at)?;
+        self.at = next;
         Ok(Some(entry))
     }
 
@@ -183,7 +199,8 @@ impl<'a> Plain<'a> {
 }
 
 /// The entry at `offset`, and where the next one starts.
-#[inline]
+#[expect(clippy::inline_always, reason = "as above")]
+#[inline(always)]
 pub(crate) fn plain_entry(data: &[u8], offset: usize) -> Result<(Entry<'_>, usize)> {
     let head = plain_head(data, offset)?;
     let (key, rest) = data[offset + head.len..].split_at(head.key_len as usize);
@@ -194,7 +211,8 @@ pub(crate) fn plain_entry(data: &[u8], offset: usize) -> Result<(Entry<'_>, usiz
 }
 
 /// The head of the entry at `offset`, all of which is there.
-#[inline]
+#[expect(clippy::inline_always, reason = "as above")]
+#[inline(always)]
 pub(crate) fn plain_head(data: &[u8], offset: usize) -> Result<Head> {
     let head = Head::parse(&data[offset..]).map_err(|malformed| bad_head(malformed, offset))?;
     if head.payload_len() > (data.len() - offset - head.len) as u64 {

@@ -178,8 +178,8 @@ impl<'a, B: AsRef<[u8]> + Sync> Job<'a, B> {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(slots) = self.slots(number) else { break };
                 stretch.clear(slots.clone());
-                let chunks = gathered.take(number).into_iter().map(|chunk| gathered.load(chunk));
-                replay.partition(&slots, chunks, |wanted, pair, len| stretch.place(wanted, pair, len))?;
+                replay
+                    .partition(&slots, gathered.take(number)?, |wanted, pair, len| stretch.place(wanted, pair, len))?;
                 match sewing.pass(number, |sewing| sewing.add(&mut stretch))? {
                     Some(before) if number > 0 => stretch.count(before, &mut counts),
                     Some(_) => {}

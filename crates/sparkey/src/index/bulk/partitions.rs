@@ -1,14 +1,14 @@
 //! Records in transit: from the log's order to the table's.
 //!
 //! ```text
-//! partition 0:  | full chunk | full chunk | open chunk … |       a full chunk stays in memory, or goes to the scratch once
-//! partition 1:  | full chunk | open … |                          the budget is used up
+//! partition 0:  | kept | kept | spilled | spilled | open … |      full chunks stay in memory for as long as the budget
+//! partition 1:  | kept | spilled | open … |                       allows; the others go to the scratch
 //! ```
 //! Within a partition records keep the log's order.
 
 use super::plan::Plan;
 use super::record::{Record, Routed};
-use super::spill::Spill;
+use super::spill::{Chain, Spill};
 use hammerspace_error::Result;
 use std::io::{Read, Seek, Write};
 use std::mem;
@@ -19,16 +19,16 @@ pub(super) struct Partitions<F, S> {
     chunk_len: usize,
     /// Full chunks that may still stay in memory.
     chunks_left: usize,
-    full: Vec<Vec<Chunk>>,
     open: Vec<Vec<Record>>,
+    full: Vec<Full>,
     spill: Spill<F, S>,
 }
 
-/// So many records as a chunk holds, or fewer at the end of a partition.
-pub(super) enum Chunk {
-    Kept(Vec<Record>),
-    /// The chunk of this number in the scratch.
-    Spilled(u64),
+/// The full chunks of a partition: those that are kept come first.
+#[derive(Clone, Default)]
+struct Full {
+    kept: Vec<Vec<Record>>,
+    spilled: Chain,
 }
 
 impl<F: FnOnce() -> Result<S>, S: Read + Write + Seek> Partitions<F, S> {
@@ -36,8 +36,8 @@ impl<F: FnOnce() -> Result<S>, S: Read + Write + Seek> Partitions<F, S> {
         Self {
             chunk_len: plan.chunk_len,
             chunks_left: plan.chunks_kept,
-            full: (0..plan.partitions).map(|_| Vec::new()).collect(),
             open: vec![Vec::new(); plan.partitions],
+            full: vec![Full::default(); plan.partitions],
             spill: Spill::new(scratch, plan.chunk_len),
         }
     }
@@ -56,48 +56,37 @@ impl<F: FnOnce() -> Result<S>, S: Read + Write + Seek> Partitions<F, S> {
 
     #[cold]
     fn close(&mut self, at: usize) -> Result<()> {
-        let open = &mut self.open[at];
-        let chunk = if self.chunks_left > 0 {
+        let (open, full) = (&mut self.open[at], &mut self.full[at]);
+        if self.chunks_left > 0 {
             self.chunks_left -= 1;
-            Chunk::Kept(mem::replace(open, Vec::with_capacity(self.chunk_len)))
+            full.kept.push(mem::replace(open, Vec::with_capacity(self.chunk_len)));
         } else {
-            let number = self.spill.write(open)?;
+            self.spill.append(open, &mut full.spilled)?;
             open.clear();
-            Chunk::Spilled(number)
-        };
-        self.full[at].push(chunk);
+        }
         Ok(())
     }
 
-    /// No more records: the open chunks stay where they are.
+    /// No more records.
     pub(super) fn finish(self) -> Gathered<F, S> {
-        let whole = |(mut full, open): (Vec<Chunk>, Vec<Record>)| {
-            full.push(Chunk::Kept(open));
-            full
-        };
-        let partitions = self.full.into_iter().zip(self.open).map(whole).collect();
+        let partitions = self.full.into_iter().zip(self.open).collect();
         Gathered { partitions: Mutex::new(partitions), spill: Mutex::new(self.spill) }
     }
 }
 
 /// The partitions once the log has been read. Any thread may take any partition, once.
 pub(super) struct Gathered<F, S> {
-    partitions: Mutex<Vec<Vec<Chunk>>>,
+    partitions: Mutex<Vec<(Full, Vec<Record>)>>,
     spill: Mutex<Spill<F, S>>,
 }
 
 impl<F: FnOnce() -> Result<S>, S: Read + Write + Seek> Gathered<F, S> {
     /// The chunks of a partition, in the log's order.
-    pub(super) fn take(&self, partition: usize) -> Vec<Chunk> {
-        mem::take(&mut lock(&self.partitions)[partition])
-    }
-
-    /// The records of a chunk.
-    pub(super) fn load(&self, chunk: Chunk) -> Result<Vec<Record>> {
-        match chunk {
-            Chunk::Kept(records) => Ok(records),
-            Chunk::Spilled(number) => lock(&self.spill).read(number),
-        }
+    pub(super) fn take(&self, partition: usize) -> Result<impl Iterator<Item = Result<Vec<Record>>>> {
+        let (full, open) = mem::take(&mut lock(&self.partitions)[partition]);
+        let spilled = lock(&self.spill).numbers(full.spilled)?;
+        let spilled = spilled.into_iter().map(|number| lock(&self.spill).read(number));
+        Ok(full.kept.into_iter().map(Ok).chain(spilled).chain([Ok(open)]))
     }
 }
 

@@ -1,16 +1,20 @@
 //! What is left of a partition's records: sorted by wanted slot, then replayed slot by slot.
 //!
 //! A counting sort that keeps the log's order within a slot: two passes over memory that fits a cache. A slot with one put
-//! is done then, and so is one with two whose hashes differ. Otherwise its records are replayed as the log has them
+//! is done then, and so is one with a few whose hashes differ. Otherwise its records are replayed as the log has them
 //! ([`Crowd`]): comparing keys of equal hash is the only access to the log, and the only one that is not in order.
 
 use super::super::slot::Shape;
 use super::crowd::Crowd;
 use super::plan::Plan;
 use super::record::Record;
+use super::spill::strayed;
 use crate::log::Log;
 use hammerspace_error::{Error, Kind, Result};
 use std::ops::Range;
+
+/// So many records are compared by hash, each with each.
+const FEW: usize = 8;
 
 /// One thread's desk.
 pub(super) struct Replay<'a, B> {
@@ -71,9 +75,11 @@ impl<'a, B: AsRef<[u8]>> Replay<'a, B> {
             let pair = [self.sorted[from], self.sorted[from + 1]];
             if is_settled(pair, to - from) {
                 place(wanted, pair, to - from);
+            } else if are_settled(&self.sorted[from..to]) {
+                self.sorted[from..to].iter().for_each(|record| place_one(&mut place, wanted, *record));
             } else {
                 let live = self.crowd.replay(&self.sorted[from..to])?;
-                live.for_each(|record| place(wanted, [record, Record::default()], 1));
+                live.for_each(|record| place_one(&mut place, wanted, record));
             }
         }
         Ok(())
@@ -119,10 +125,15 @@ fn is_settled(pair: [Record; 2], len: usize) -> bool {
     !has_delete & ((len < 2) | ((len == 2) & (one.hash != other.hash)))
 }
 
-#[cold]
-fn strayed() -> Error {
-    Error::new(Kind::Io, "the scratch gives back other bytes than were written to it")
-        .remedy("check the disk, and try again")
+/// The same for a few more.
+fn are_settled(group: &[Record]) -> bool {
+    let stands_out =
+        |(at, record): (usize, &Record)| record.is_put() && group[..at].iter().all(|other| other.hash != record.hash);
+    group.len() <= FEW && group.iter().enumerate().all(stands_out)
+}
+
+fn place_one(place: &mut impl FnMut(usize, [Record; 2], usize), wanted: usize, record: Record) {
+    place(wanted, [record, Record::default()], 1);
 }
 
 #[cold]

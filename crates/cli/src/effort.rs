@@ -1,0 +1,25 @@
+//! What the verbs that index a log may take.
+
+use std::num::NonZero;
+
+use bytesize::ByteSize;
+use clap::Args;
+use hammerspace_sparkey::Effort;
+
+#[derive(Args)]
+pub(crate) struct Indexing {
+    /// Memory for building the index, beyond the log itself: a number of bytes, or with a unit such as 64MiB. What does not
+    /// fit goes to a scratch file beside the index
+    #[arg(long, value_name = "SIZE", default_value_t = ByteSize(Effort::MEMORY))]
+    memory: ByteSize,
+    /// Threads for building the index [default: as many as the machine runs at once]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZero<usize>>,
+}
+
+impl Indexing {
+    /// The same, as the builder takes it.
+    pub(crate) fn effort(&self) -> Effort {
+        Effort { memory: self.memory.as_u64(), threads: self.threads }
+    }
+}
