@@ -89,8 +89,8 @@ fn part(dir: &Dir, number: usize, count: usize, suffix: &str) -> Result<File> {
 /// Divides the live entries of a table among new shards, in a directory that is new or empty. All of them are durable before
 /// the directory has its name.
 ///
-/// Each thread walks through the source and writes the shards of its share, then builds their indexes: memory is that of an
-/// index per thread, and of the pending bytes of at most 64 logs.
+/// Each thread walks through the source and writes the shards of its share, then builds their indexes. They divide the memory
+/// that building one index may take ([`Effort::MEMORY`]), beside the pending bytes of at most 64 logs each.
 pub fn write_shards<L, I>(source: &Table<L, I>, path: &Path, sharding: &Sharding) -> Result<()>
 where
     L: AsRef<[u8]> + Sync,
