@@ -88,6 +88,12 @@ impl Report {
         Self { machine: Machine::this(scratch), date, command, rows }
     }
 
+    /// Ours and the peer's number in the row of this name.
+    pub(crate) fn numbers(&self, name: &str) -> Option<(f64, Option<f64>)> {
+        let row = self.rows.iter().find(|row| row.name == name)?;
+        Some((row.ours, row.peer))
+    }
+
     /// The report as a table.
     pub(crate) fn markdown(&self) -> String {
         let Machine { cpu, cores, memory_bytes, kernel, filesystem } = &self.machine;

@@ -5,6 +5,7 @@ mod demo;
 mod formats;
 mod guide;
 mod json;
+mod memory;
 mod ran;
 mod spotify;
 mod verbs;

@@ -1,0 +1,46 @@
+//! Memory has the bounds that it was given.
+//!
+//! The kernel keeps count: it refuses what goes beyond `ulimit -d`, the private memory of a process, and Rust then aborts.
+#![cfg(target_os = "linux")]
+
+use std::fs::File;
+use std::path::Path;
+
+use hammerspace_sparkey::{LogOptions, LogWriter};
+
+use crate::ran::{Place, Ran};
+
+/// A log whose entries take 16 bytes each in the builder, 6.4 MB in all.
+fn write_log(path: &Path) {
+    let mut log = LogWriter::create(File::create(path).unwrap(), &LogOptions::default()).unwrap();
+    for number in 0..400_000_u32 {
+        log.put(&number.to_le_bytes(), b"").unwrap();
+    }
+    log.finish().unwrap();
+}
+
+/// Indexes the log with so much memory, in a process that has 4 MiB.
+fn index(place: &Place, memory: &str) -> Ran {
+    let line = format!("ulimit -d 4096; \"$0\" writehash a.spl --threads 1 --memory {memory}; exit $?");
+    place.feed(Path::new("sh"), &["-c", &line, place.sparkey.to_str().unwrap()], b"")
+}
+
+#[test]
+fn an_index_is_built_within_its_budget() {
+    let place = Place::new();
+    write_log(&place.path().join("a.spl"));
+    index(&place, "1MiB").ends(0);
+    let small = place.read("a.spi");
+    assert!(place.sparkey("verify a.spi").ends(0).text().contains("400000"));
+
+    place.sparkey("writehash a.spl --memory 1GiB").ends(0);
+    assert_eq!(place.read("a.spi").len(), small.len());
+}
+
+/// Without the budget it would not fit.
+#[test]
+fn canary_too_large_a_budget_is_noticed() {
+    let place = Place::new();
+    write_log(&place.path().join("a.spl"));
+    assert_ne!(index(&place, "1GiB").code, 0);
+}
