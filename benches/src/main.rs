@@ -9,6 +9,7 @@ mod data;
 mod goal;
 mod machine;
 mod measure;
+mod plot;
 mod report;
 mod scale;
 mod space;
@@ -64,6 +65,9 @@ fn run(options: &Options) -> Result {
     if !options.small {
         let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
         let file = report.save(&results, options.name.as_deref().unwrap_or("all"))?;
+        if let Some(plot) = sparkey::plot(&report) {
+            std::fs::write(file.with_extension("svg"), plot)?;
+        }
         eprintln!("kept as {}", file.display());
     }
     Ok(())

@@ -32,6 +32,12 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     (started.elapsed(), result)
 }
 
+/// How long work takes that may fail.
+pub(crate) fn timed_ok(work: impl FnOnce() -> Result) -> Result<Duration> {
+    let (time, result) = timed(work);
+    result.map(|()| time)
+}
+
 /// Millions a second.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
 pub(crate) fn millions_a_second(count: usize, seconds: f64) -> f64 {

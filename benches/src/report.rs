@@ -88,6 +88,12 @@ impl Report {
         Self { machine: Machine::this(scratch), date, command, rows }
     }
 
+    /// Ours and the peer's number in the row of this name.
+    pub(crate) fn numbers(&self, name: &str) -> Option<(f64, Option<f64>)> {
+        let row = self.rows.iter().find(|row| row.name == name)?;
+        Some((row.ours, row.peer))
+    }
+
     /// The report as a table.
     pub(crate) fn markdown(&self) -> String {
         let Machine { cpu, cores, memory_bytes, kernel, filesystem } = &self.machine;
@@ -165,5 +171,19 @@ mod tests {
             table.contains("| get, present | M/s  | 123  | 56.8 | std HashMap | 2.17  | >= 3 | **no** |"),
             "{table}"
         );
+    }
+
+    /// The guide shows the latest results of the bench `sparkey`, with all rows.
+    #[test]
+    fn the_page_on_performance_is_up_to_date() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let results = fs::read_dir(root.join("benches/results")).unwrap().map(|entry| entry.unwrap().path());
+        let latest = results.filter(|path| path.to_str().unwrap().ends_with("-sparkey.md")).max().unwrap();
+        let page = fs::read_to_string(root.join("docs/guide/performance.md")).unwrap();
+        let (results, name) = (fs::read_to_string(&latest).unwrap(), latest.file_name().unwrap().to_str().unwrap());
+        assert!(page.contains(name), "it does not point to {name}");
+        for line in results.lines().filter(|line| line.starts_with('|')) {
+            assert!(page.contains(line), "it lacks this line of {name}: {line}");
+        }
     }
 }

@@ -11,8 +11,15 @@ pub(crate) struct Scale {
     pub(crate) tables: &'static [u64],
     /// Lookups in a pass over one of them.
     pub(crate) lookups: usize,
+    /// Keys in the compressed ones, and lookups in a pass.
+    pub(crate) compressed: u64,
+    pub(crate) compressed_lookups: usize,
+    /// Keys in those that are built and walked over.
+    pub(crate) build: u64,
     /// How often each side runs.
     pub(crate) rounds: usize,
+    /// The same where a round takes seconds.
+    pub(crate) rounds_large: usize,
     /// Whether the goals are meant for this size.
     has_goals: bool,
 }
@@ -22,14 +29,28 @@ impl Scale {
     pub(crate) const FULL: Self = Self {
         keys: 100_000,
         keys_large: Some(1_000_000),
-        tables: &[1_000_000, 10_000_000],
+        tables: &[1_000_000, 10_000_000, 100_000_000],
         lookups: 1_000_000,
+        compressed: 1_000_000,
+        compressed_lookups: 100_000,
+        build: 10_000_000,
         rounds: 21,
+        rounds_large: 3,
         has_goals: true,
     };
     /// What a test has time for.
-    pub(crate) const SMALL: Self =
-        Self { keys: 2_000, keys_large: None, tables: &[2_000], lookups: 5_000, rounds: 3, has_goals: false };
+    pub(crate) const SMALL: Self = Self {
+        keys: 2_000,
+        keys_large: None,
+        tables: &[2_000],
+        lookups: 5_000,
+        compressed: 2_000,
+        compressed_lookups: 2_000,
+        build: 2_000,
+        rounds: 3,
+        rounds_large: 2,
+        has_goals: false,
+    };
 
     /// The goal, if goals make sense at this size.
     pub(crate) fn goal(&self, goal: &'static str) -> Option<&'static str> {

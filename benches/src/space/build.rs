@@ -9,7 +9,7 @@ use hammerspace_rivals::libsparkey::{Compression, LogWriter, write_index};
 use super::{LIBSPARKEY, named};
 use crate::Result;
 use crate::data::Data;
-use crate::measure::{in_turn, millions_a_second, timed};
+use crate::measure::{in_turn, millions_a_second, timed_ok};
 use crate::report::Row;
 use crate::scale::Scale;
 
@@ -40,10 +40,4 @@ pub(super) fn rows(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
     let seconds = in_turn(scale.rounds, &mut [&mut || timed_ok(ours), &mut || timed_ok(theirs)])?;
     let [ours, c] = seconds.map(|seconds| millions_a_second(scale.keys, seconds));
     Ok(vec![Row::new(named("build and publish", scale.keys), "M/s", ours, LIBSPARKEY, c)])
-}
-
-/// How long work takes that may fail.
-pub(super) fn timed_ok(work: impl FnOnce() -> Result) -> Result<std::time::Duration> {
-    let (time, result) = timed(work);
-    result.map(|()| time)
 }

@@ -11,11 +11,10 @@ use hammerspace::Space;
 use hammerspace_rivals::libsparkey::{Compression, LogWriter, Reader, write_index};
 use rustix::fs::{copy_file_range, ioctl_ficlone};
 
-use super::build::timed_ok;
 use super::{LIBSPARKEY_COPY, filled, named};
 use crate::Result;
 use crate::data::Data;
-use crate::measure::in_turn;
+use crate::measure::{in_turn, timed_ok};
 use crate::report::Row;
 use crate::scale::Scale;
 

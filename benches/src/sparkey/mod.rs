@@ -1,5 +1,8 @@
 //! The bench `sparkey`: our tables beside Spotify's C library, on the same files.
 
+mod build;
+mod compressed;
+mod iterate;
 mod numbered;
 mod pair;
 mod read;
@@ -7,12 +10,36 @@ mod read;
 use std::path::Path;
 
 use crate::Result;
-use crate::report::Row;
-use crate::scale::Scale;
+use crate::plot::{self, Line};
+use crate::report::{Report, Row};
+use crate::scale::{Scale, in_words};
 
 const LIBSPARKEY: &str = "libsparkey";
 
 /// All rows.
 pub(crate) fn rows(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
-    read::rows(scale, scratch)
+    let mut rows = read::rows(scale, scratch)?;
+    rows.extend(compressed::rows(scale, scratch)?);
+    rows.extend(build::rows(scale, scratch)?);
+    rows.extend(iterate::rows(scale, scratch)?);
+    Ok(rows)
+}
+
+/// Rate against table size, if the report has the rows of every size.
+pub(crate) fn plot(report: &Report) -> Option<String> {
+    let sizes: Vec<String> = Scale::FULL.tables.iter().map(|keys| in_words(*keys as usize)).collect();
+    let row = |how: &str, size: &str| report.numbers(&format!("{how}, hits, {size} keys"));
+    let ours = |how: &str| -> Option<Line> {
+        let rates = sizes.iter().map(|size| Some(row(how, size)?.0)).collect::<Option<_>>()?;
+        Some(Line { name: how.into(), rates })
+    };
+    let theirs = sizes.iter().map(|size| row("get", size)?.1).collect::<Option<_>>()?;
+    let lines = [
+        ours("get_many of 64, two threads")?,
+        ours("get_many of 64")?,
+        ours("get")?,
+        Line { name: LIBSPARKEY.into(), rates: theirs },
+    ];
+    let sizes: Vec<String> = sizes.iter().map(|size| format!("{size} keys")).collect();
+    Some(plot::svg("Keys found", "millions a second", &sizes, &lines))
 }

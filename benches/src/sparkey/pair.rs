@@ -1,15 +1,16 @@
 //! A log and its index on disk, with one pair for each number below their size: the same files for us and for the rivals.
 
+use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use hammerspace_os::{File, Map};
+use hammerspace_os::{File, Map, Paging};
 use hammerspace_rivals::libsparkey::Reader;
-use hammerspace_sparkey::{IndexOptions, Log, LogOptions, LogWriter, Table, build_index};
+use hammerspace_sparkey::{Effort, IndexOptions, Log, LogOptions, LogWriter, Table, write_index};
 
-use super::numbered::{key, value};
+use super::numbered::{Values, key};
 use crate::Result;
 
-/// Both files, by their paths.
+/// Both files, by their paths. They go when it is dropped.
 pub(super) struct Pair {
     pub(super) keys: u64,
     pub(super) log: PathBuf,
@@ -17,25 +18,43 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// Writes a table of so many keys.
-    pub(super) fn write(scratch: &Path, keys: u64, options: LogOptions) -> Result<Self> {
-        let name = format!("{keys}-{}", options.compression.name());
-        let (log, index) = (scratch.join(format!("{name}.spl")), scratch.join(format!("{name}.spi")));
+    /// Where a table of this name and of so many keys goes.
+    pub(super) fn named(scratch: &Path, name: &str, keys: u64) -> Self {
+        let path = |extension: &str| scratch.join(format!("{name}-{keys}.{extension}"));
+        Self { keys, log: path("spl"), index: path("spi") }
+    }
+
+    /// Writes a table of so many keys, in the order of their numbers.
+    pub(super) fn write(scratch: &Path, keys: u64, options: LogOptions, values: Values) -> Result<Self> {
+        let pair = Self::named(scratch, options.compression.name(), keys);
+        let mut writer = pair.writer(options)?;
         let mut bytes = Vec::new();
-        let file = std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&log)?;
-        let mut writer = LogWriter::create(file, &options)?;
         for number in 0..keys {
-            value(number, &mut bytes);
+            values.of(number, &mut bytes);
             writer.put(&key(number), &bytes)?;
         }
         writer.finish()?;
-        let mapped = Log::open(Map::new(&File::open(&log)?)?)?;
-        std::fs::write(&index, build_index(&mapped, &IndexOptions::default())?)?;
-        Ok(Self { keys, log, index })
+        pair.write_index(&Effort::default())?;
+        Ok(pair)
     }
 
-    pub(super) fn table(&self) -> Result<Table<Map, Map>> {
-        let map = |path| Map::new(&File::open(path)?);
+    /// Starts the log anew.
+    pub(super) fn writer(&self, options: LogOptions) -> Result<LogWriter<fs::File>> {
+        Ok(LogWriter::create(truncated(&self.log)?, &options)?)
+    }
+
+    /// Indexes the log, as a program would that syncs nothing.
+    pub(super) fn write_index(&self, effort: &Effort) -> Result {
+        let log = Log::open(Map::new(&File::open(&self.log)?)?)?;
+        let mut index = truncated(&self.index)?;
+        let directory = self.index.parent().unwrap_or(Path::new("."));
+        let scratch = || tempfile::tempfile_in(directory).map_err(|error| hammerspace::Error::io("make a file", error));
+        write_index(&log, &IndexOptions::default(), effort, &mut index, scratch)?;
+        Ok(())
+    }
+
+    pub(super) fn table(&self, paging: Paging) -> Result<Table<Map, Map>> {
+        let map = |path| Map::with(&File::open(path)?, paging);
         Ok(Table::open(map(&self.log)?, map(&self.index)?)?)
     }
 
@@ -44,11 +63,15 @@ impl Pair {
     }
 }
 
+fn truncated(path: &Path) -> Result<fs::File> {
+    Ok(OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?)
+}
+
 impl Drop for Pair {
     fn drop(&mut self) {
         for file in [&self.log, &self.index] {
             // It lies in the scratch directory, which goes too.
-            drop(std::fs::remove_file(file));
+            drop(fs::remove_file(file));
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Point reads of uncompressed tables, one key at a time and in batches, beside the C library reading the same files.
 
 use std::path::Path;
+use std::time::Duration;
 
-use hammerspace_os::Map;
+use hammerspace_os::{Map, Paging};
 use hammerspace_rivals::libsparkey::Cursor;
 use hammerspace_sparkey::{LogOptions, Table};
 
 use super::LIBSPARKEY;
-use super::numbered::{Key, keys};
+use super::numbered::{Key, Values, keys};
 use super::pair::Pair;
 use crate::Result;
 use crate::data::weight;
@@ -17,42 +18,71 @@ use crate::scale::{Scale, in_words};
 
 const BATCH: usize = 64;
 
+/// Goals for get and get_many on a plain mapping, then with both files in huge pages. A table of a million keys has one of its own.
+struct Goals {
+    what: &'static str,
+    get: [&'static str; 2],
+    get_many: [&'static str; 2],
+    get_of_a_million: Option<&'static str>,
+}
+
+const HITS: Goals =
+    Goals { what: "hits", get: [">= 1.3", ">= 1.7"], get_many: [">= 4", ">= 5"], get_of_a_million: Some(">= 1.8") };
+const MISSES: Goals =
+    Goals { what: "misses", get: [">= 1.3", ">= 1.5"], get_many: [">= 3", ">= 4"], get_of_a_million: None };
+
 pub(super) fn rows(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for keys in scale.tables {
-        rows.extend(of_size(scale, &Pair::write(scratch, *keys, LogOptions::default())?)?);
+        let pair = Pair::write(scratch, *keys, LogOptions::default(), Values::Small)?;
+        rows.extend(of_size(scale, &pair)?);
     }
     Ok(rows)
 }
 
 fn of_size(scale: &Scale, pair: &Pair) -> Result<Vec<Row>> {
-    let (table, c) = (pair.table()?, pair.c()?);
+    let (plain, huge, c) = (pair.table(Paging::OnDemand)?, pair.table(Paging::HugePages)?, pair.c()?);
     let mut cursor = c.cursor()?;
     let mut rows = Vec::new();
-    for (what, numbers) in [("hits", 0..pair.keys), ("misses", pair.keys..2 * pair.keys)] {
+    for (goals, numbers) in [(HITS, 0..pair.keys), (MISSES, pair.keys..2 * pair.keys)] {
         let keys = keys(scale.lookups, numbers);
-        let mut sums = [0; 3];
-        let [one, many, c] = &mut sums;
+        let mut sums = [0; 6];
+        let [one, many, on_two, one_huge, many_huge, in_c] = &mut sums;
         let seconds = in_turn(
-            scale.rounds,
+            scale.rounds_large,
             &mut [
-                &mut || summed(one, || one_by_one(&table, &keys)),
-                &mut || summed(many, || in_batches(&table, &keys)),
-                &mut || summed(c, || in_c(&mut cursor, &keys)),
+                &mut || summed(one, || one_by_one(&plain, &keys)),
+                &mut || summed(many, || in_batches(&plain, &keys)),
+                &mut || summed(on_two, || on_two_threads(&plain, &keys)),
+                &mut || summed(one_huge, || one_by_one(&huge, &keys)),
+                &mut || summed(many_huge, || in_batches(&huge, &keys)),
+                &mut || summed(in_c, || with_c(&mut cursor, &keys)),
             ],
         )?;
-        if sums[0] != sums[2] || sums[1] != sums[2] {
-            return Err(format!("{what}: the values read come to {sums:?}").into());
+        if sums.iter().any(|sum| *sum != sums[0]) {
+            return Err(format!("{}: the values read come to {sums:?}", goals.what).into());
         }
-        let [one, many, c] = seconds.map(|seconds| millions_a_second(keys.len(), seconds));
-        let named = |how: &str| format!("{how}, {what}, {} keys", in_words(pair.keys as usize));
-        rows.push(Row::new(named("get"), "M/s", one, LIBSPARKEY, c));
-        rows.push(Row::new(named("get_many of 64"), "M/s", many, LIBSPARKEY, c));
+        let [one, many, on_two, one_huge, many_huge, c] = seconds.map(|seconds| millions_a_second(keys.len(), seconds));
+        let row = |how: &str, where_: &str, rate: f64, goal: Option<&'static str>| {
+            let name = format!("{how}, {}, {} keys{where_}", goals.what, in_words(pair.keys as usize));
+            Row::new(name, "M/s", rate, LIBSPARKEY, c).goal(goal.and_then(|goal| scale.goal(goal)))
+        };
+        let large = pair.keys >= 10_000_000;
+        let of_large = |goal: &'static str| large.then_some(goal);
+        let get = if large { Some(goals.get[0]) } else { goals.get_of_a_million };
+        rows.extend([
+            row("get", "", one, get),
+            row("get_many of 64", "", many, of_large(goals.get_many[0])),
+            row("get_many of 64, two threads", "", on_two, None),
+            row("get", ", huge pages", one_huge, of_large(goals.get[1])),
+            row("get_many of 64", ", huge pages", many_huge, of_large(goals.get_many[1])),
+        ]);
     }
     Ok(rows)
 }
 
-fn summed(sum: &mut u64, pass: impl FnOnce() -> Result<u64>) -> Result<std::time::Duration> {
+/// How long a pass takes; what it saw of the values goes to `sum`.
+pub(super) fn summed(sum: &mut u64, pass: impl FnOnce() -> Result<u64>) -> Result<Duration> {
     let (time, result) = timed(pass);
     *sum = result?;
     Ok(time)
@@ -74,7 +104,16 @@ fn in_batches(table: &Table<Map, Map>, keys: &[Key]) -> Result<u64> {
     Ok(sum)
 }
 
-fn in_c(cursor: &mut Cursor<'_>, keys: &[Key]) -> Result<u64> {
+fn on_two_threads(table: &Table<Map, Map>, keys: &[Key]) -> Result<u64> {
+    let (left, right) = keys.split_at(keys.len() / 2);
+    std::thread::scope(|scope| {
+        let left = scope.spawn(|| in_batches(table, left).map_err(|error| error.to_string()));
+        let right = in_batches(table, right)?;
+        Ok(right + left.join().expect("a pass does not panic")?)
+    })
+}
+
+pub(super) fn with_c(cursor: &mut Cursor<'_>, keys: &[Key]) -> Result<u64> {
     let mut sum = 0;
     for key in keys {
         sum += weight(cursor.get(key)?);

@@ -265,8 +265,8 @@ struct hammerspace_error *hammerspace_log_finish(struct hammerspace_log *log);
 // Frees the handle of a log; what was not finished is dropped. NULL is fine.
 void hammerspace_log_free(struct hammerspace_log *log);
 
-// Writes the index of a log, in place of one that is there. Linear in the log; takes 8 to 16 bytes of memory for each of
-// 1.3 times as many slots as there are puts.
+// Writes the index of a log, in place of one that is there. Takes time linear in the log, all processors, and 256 MiB of
+// memory; what they do not hold goes to a file without a name, beside the index.
 struct hammerspace_error *hammerspace_index_write(const char *log,
                                                   const char *index);
 

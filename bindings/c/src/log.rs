@@ -94,8 +94,8 @@ pub extern "C" fn hammerspace_log_free(log: Option<Box<Log>>) {
     drop(log);
 }
 
-/// Writes the index of a log, in place of one that is there. Linear in the log; takes 8 to 16 bytes of memory for each of
-/// 1.3 times as many slots as there are puts.
+/// Writes the index of a log, in place of one that is there. Takes time linear in the log, all processors, and 256 MiB of
+/// memory; what they do not hold goes to a file without a name, beside the index.
 #[unsafe(no_mangle)]
 pub extern "C" fn hammerspace_index_write(log: *const c_char, index: *const c_char) -> Option<Box<Error>> {
     answer(|| {

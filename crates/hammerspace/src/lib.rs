@@ -33,8 +33,12 @@
 //! | [`Space::get`] | a [`Value`] that keeps its version alive | a lookup, and a few nanoseconds to hold the version |
 //! | [`Space::snapshot`], then [`Snapshot::get`] | a slice of the mapped file | a lookup: one or two cache misses |
 //! | [`Snapshot::get_many`] | slices, in the order of the keys | as many lookups |
+//! | [`Space::get_with`], [`Snapshot::get_with`] | what you make of the value, shown where it lies | a lookup, and no allocation |
 //! | [`Snapshot::iter`] | all pairs, in the order they were last written | sequential |
 //! | [`Space::refresh`] | whether there was a newer version | an atomic load and a coarse clock read |
+//!
+//! In a compressed version a lookup decodes a block: some 2 µs for 4 KiB of snappy, 10 µs for zstd. [`Options::cache_bytes`]
+//! keeps decoded blocks for those who come again. [`Space::get_with`] then copies nothing; [`Snapshot::get`] copies the value.
 //!
 //! Several reads that must agree with each other belong on one snapshot:
 //!
@@ -96,6 +100,6 @@ pub use hammerspace_space::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub mod sparkey {
-    pub use hammerspace_sparkey::{Entry, Live, LogOptions, ShardKeys, Shards, Table};
+    pub use hammerspace_sparkey::{BlockCache, Entry, Live, LogOptions, ShardKeys, Shards, Table};
     pub use hammerspace_tables::{LogFile, Pair, Sharding, open_shards, write_shards};
 }

@@ -84,13 +84,13 @@ pub fn compile(
 }
 
 /// A command that runs `program` under valgrind: a wrong access or a lost block makes it fail. What is still in reach at the
-/// end, such as per-thread lists of the runtime, does not.
+/// end, such as per-thread lists of the runtime, does not; nor does what `memcheck.supp` names and gives a reason for.
 pub fn memcheck(program: &Path) -> Command {
     let mut command = Command::new("valgrind");
     command.args(["--quiet", "--error-exitcode=99", "--leak-check=full"]);
     command
         .args(["--show-leak-kinds=definite,indirect,possible", "--errors-for-leak-kinds=definite,indirect,possible"]);
-    command.arg(program);
+    command.arg(concat!("--suppressions=", env!("CARGO_MANIFEST_DIR"), "/src/memcheck.supp")).arg(program);
     command
 }
 
