@@ -7,8 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use hammerspace_error::{Doing, Result};
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::io::Errno;
 
 use crate::trace::{Op, about_to};
 
@@ -20,16 +19,6 @@ use crate::trace::{Op, about_to};
 pub struct File {
     file: fs::File,
     path: PathBuf,
-}
-
-/// How a file is locked (`flock`): the lock belongs to the open file, is shared with forked children, and ends when the
-/// last copy of the descriptor is closed, be it by `kill -9`, or when any holder of a copy unlocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lock {
-    /// Many holders, none of them exclusive.
-    Shared,
-    /// One holder.
-    Exclusive,
 }
 
 impl File {
@@ -160,34 +149,11 @@ impl File {
         Ok(0)
     }
 
-    /// Waits for the lock.
-    pub fn lock(&self, lock: Lock) -> Result<()> {
-        let operation = match lock {
-            Lock::Shared => FlockOperation::LockShared,
-            Lock::Exclusive => FlockOperation::LockExclusive,
-        };
-        self.named("lock", || Ok(retry_on_intr(|| flock(&self.file, operation))?))
-    }
-
-    /// Gives the lock up, also for the copies of the descriptor that children inherited.
-    pub fn unlock(&self) -> Result<()> {
-        self.named("unlock", || Ok(flock(&self.file, FlockOperation::Unlock)?))
-    }
-
-    /// Takes the exclusive lock if nobody has one; says whether it did.
-    pub fn try_lock(&self) -> Result<bool> {
-        match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(true),
-            Err(Errno::WOULDBLOCK) => Ok(false),
-            Err(errno) => self.named("lock", || Err(errno.into())),
-        }
-    }
-
     pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
 
-    fn named<T>(&self, what: &str, work: impl FnOnce() -> io::Result<T>) -> Result<T> {
+    pub(crate) fn named<T>(&self, what: &str, work: impl FnOnce() -> io::Result<T>) -> Result<T> {
         work().doing(what).map_err(|error| error.file(&self.path))
     }
 }

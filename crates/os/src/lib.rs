@@ -2,13 +2,13 @@
 //!
 //! - [`Dir`] and [`File`]: every change to the file system that Hammerspace makes goes through these two, and therefore
 //!   through [`trace`], where a test records it, cuts the power in front of it, or makes it fail.
-//! - [`Owned`]: a file that only this process writes to, and none that is forked from it.
+//! - [`Owned`]: a file that only this process writes to and has locked, and none that is forked from it.
 //! - [`Map`]: a file as a slice, its pages as [`Paging`] says. [`Word`]: one 64-bit number in a file, shared between processes.
 //! - [`clock`], [`process`], [`prefetch()`]: small things that need a system call or an instruction.
 //!
 //! What always holds:
 //! 1. Descriptors are close-on-exec.
-//! 2. Dropping a [`File`] unlocks nothing that a forked relative still holds; [`File::unlock`] does, everywhere.
+//! 2. A lock ends when its [`Owned`] is dropped, whatever was forked meanwhile; dropped in a forked child, it does not.
 //! 3. Paths appear in messages only. Names are resolved against an open directory, so a directory that is renamed or
 //!    replaced meanwhile cannot mix two versions of its files.
 
@@ -24,7 +24,7 @@ pub mod trace;
 mod word;
 
 pub use dir::{Dir, Entry, EntryKind};
-pub use file::{File, Lock};
+pub use file::File;
 pub use map::Map;
 pub use owned::{Owned, Owner};
 pub use paging::Paging;

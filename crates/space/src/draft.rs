@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::{Dir, File, Owned, Owner};
+use hammerspace_os::{Dir, Owned, Owner};
 
 use crate::home::Home;
 use crate::layout::{DEAD, LOG, new_uid};
@@ -19,7 +19,7 @@ pub(crate) struct Draft {
     pub(crate) uid: String,
     pub(crate) dir: Dir,
     /// Locked: says that we are at work here.
-    _stamp: File,
+    _stamp: Owned,
     owner: Owner,
     pub(crate) published: bool,
 }

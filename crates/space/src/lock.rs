@@ -5,13 +5,13 @@
 //! one sync of the directory.
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::{Dir, File, Lock, Word};
+use hammerspace_os::{Dir, File, Owned, Word};
 
 use crate::layout::{LAYOUT_VERSION, LOCK, lock_page};
 
 /// The lock, held until dropped.
 pub(crate) struct Locked {
-    file: File,
+    owned: Owned,
     /// The number on the page when the lock was taken; 0 where there is no page.
     generation: u64,
     /// Whether the page is ours to write.
@@ -22,12 +22,13 @@ impl Locked {
     /// Waits for the exclusive lock. The lock file has its page from here on, if we may write it.
     pub(crate) fn exclusive(dir: &Dir) -> Result<Self> {
         let (file, writable) = open(dir)?;
-        file.lock(Lock::Exclusive)?;
-        let page = read_page(&file)?;
+        let mut owned = Owned::new(file);
+        owned.lock()?;
+        let page = read_page(&owned.file)?;
         if page.is_none() && writable {
-            file.write_at(&page_of(0), 0)?;
+            owned.file.write_at(&page_of(0), 0)?;
         }
-        Ok(Self { file, generation: page.unwrap_or(0), writable })
+        Ok(Self { owned, generation: page.unwrap_or(0), writable })
     }
 
     /// The number of the last change that was announced here; 0 before the first.
@@ -41,16 +42,8 @@ impl Locked {
     pub(crate) fn announce(&self, generation: u64) {
         debug_assert!(generation > self.generation, "generations rise");
         if self.writable {
-            drop(self.file.write_at(&page_of(generation)[..lock_page::HEAD], 0));
+            drop(self.owned.file.write_at(&page_of(generation)[..lock_page::HEAD], 0));
         }
-    }
-}
-
-impl Drop for Locked {
-    /// By hand, since another thread may have forked a child meanwhile, and its copy of the lock would stay for as long as it
-    /// lives. A child never drops what its parent locked: none of our own code forks.
-    fn drop(&mut self) {
-        drop(self.file.unlock());
     }
 }
 

@@ -9,7 +9,7 @@
 //!    next writer numbers that one before it takes its place.
 
 use hammerspace_error::{Kind, Result};
-use hammerspace_os::{Dir, File, Lock};
+use hammerspace_os::{Dir, File, Owned};
 
 use crate::layout::{LAYOUT_VERSION, STAMP, stamp};
 
@@ -29,11 +29,11 @@ pub(crate) enum State {
 }
 
 /// Stamps a new version, and locks the stamp for as long as the file is held. The caller keeps sweepers out meanwhile.
-pub(crate) fn create(version: &Dir) -> Result<File> {
-    let file = version.create_file(STAMP)?;
-    file.lock(Lock::Exclusive)?;
-    file.write_at(&encode(0), 0)?;
-    Ok(file)
+pub(crate) fn create(version: &Dir) -> Result<Owned> {
+    let mut owned = Owned::new(version.create_file(STAMP)?);
+    owned.lock()?;
+    owned.file.write_at(&encode(0), 0)?;
+    Ok(owned)
 }
 
 /// Numbers a version, once `current` points to it; gives the stamp, to be synced. One of the original gem has none yet.
@@ -63,7 +63,7 @@ fn look(space: &Dir, uid: &str) -> Result<State> {
     if let Some(number) = read(&file)? {
         return Ok(State::Published(number));
     }
-    Ok(if file.try_lock()? { State::Abandoned } else { State::Writing })
+    Ok(if Owned::new(file).try_lock()? { State::Abandoned } else { State::Writing })
 }
 
 /// The number on a stamp. One that is short or strange, after a power cut, bears none.

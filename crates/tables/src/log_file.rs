@@ -31,13 +31,13 @@ impl LogFile {
     /// Goes on with a log, if nobody else does at the moment. Its index will not know the new entries until it is brought
     /// up to date.
     pub fn append(path: &Path) -> Result<Self> {
-        let file = File::open_to_write(path)?;
-        if !file.try_lock()? {
+        let mut owned = Owned::new(File::open_to_write(path)?);
+        if !owned.try_lock()? {
             return Err(Error::new(Kind::Busy, "somebody else is appending to this log")
                 .file(path)
                 .remedy("try again when they are done"));
         }
-        let writer = LogWriter::append(Owned::new(file)).map_err(|error| error.file(path))?;
+        let writer = LogWriter::append(owned).map_err(|error| error.file(path))?;
         Ok(Self { writer, path: path.to_path_buf(), fresh: None })
     }
 
