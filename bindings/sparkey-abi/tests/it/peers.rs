@@ -1,4 +1,4 @@
-//! The two libraries, each in a directory where programs find it by the name `libsparkey.so.0`; and C programs for them.
+//! The libraries, each in a directory where programs find it by the name `libsparkey.so.0`; and C programs for them.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use hammerspace_testkit::c::{self, Language, Libraries};
 use tempfile::TempDir;
 
-/// Both libraries, their headers, and the programs of `tests/c` that run on either.
+/// The libraries, their headers, and the programs of `tests/c` that run on either.
 pub(crate) struct Peers {
     scratch: TempDir,
     pub(crate) ours: Libraries,
@@ -23,6 +23,8 @@ pub(crate) struct Peers {
 pub(crate) enum Whose {
     Ours,
     Spotifys,
+    /// Spotify's too, but packing with the compressor that ours packs with.
+    SpotifysPackingAsOurs,
 }
 
 impl Whose {
@@ -41,19 +43,15 @@ impl Peers {
     fn build() -> Result<Self, String> {
         let scratch = TempDir::new().map_err(|cause| cause.to_string())?;
         let peers = Self { ours: Libraries::of("hammerspace-sparkey-abi")?, sources: sources()?, scratch };
-        for whose in Whose::BOTH {
+        for whose in [Whose::Ours, Whose::Spotifys, Whose::SpotifysPackingAsOurs] {
             std::fs::create_dir(peers.directory(whose)).map_err(|cause| cause.to_string())?;
         }
         let spotifys = peers.directory(Whose::Spotifys);
         symlink(&peers.ours.shared, peers.library(Whose::Ours)).map_err(|cause| cause.to_string())?;
         symlink(&peers.sources, spotifys.join("sparkey")).map_err(|cause| cause.to_string())?;
-        c::run(
-            Command::new("cc")
-                .args(["-std=c99", "-D_GNU_SOURCE", "-O1", "-g", "-w", "-fPIC", "-shared"])
-                .args(PARTS.map(|part| peers.sources.join(part).with_extension("c")))
-                .args(["-lsnappy", &format!("-Wl,-soname,{NAME}"), "-o"])
-                .arg(peers.library(Whose::Spotifys)),
-        )?;
+        peers.build_spotifys(Whose::Spotifys, OsStr::new("-lsnappy"))?;
+        let snappy = Libraries::of("hammerspace-snappy-c")?.archive;
+        peers.build_spotifys(Whose::SpotifysPackingAsOurs, snappy.as_os_str())?;
         for program in ["everything", "replay"] {
             // Built for Spotify's library; ours has to do without another build.
             c::compile(
@@ -67,9 +65,20 @@ impl Peers {
         Ok(peers)
     }
 
+    /// Builds Spotify's sources as they are, with a library of `snappy-c.h`.
+    fn build_spotifys(&self, whose: Whose, snappy: &OsStr) -> Result<(), String> {
+        let mut cc = Command::new("cc");
+        cc.args(["-std=c99", "-D_GNU_SOURCE", "-O1", "-g", "-w", "-fPIC", "-shared"])
+            .args(PARTS.map(|part| self.sources.join(part).with_extension("c")))
+            .arg(snappy)
+            .args([&format!("-Wl,-soname,{NAME}"), "-o"])
+            .arg(self.library(whose));
+        c::run(&mut cc).map(drop)
+    }
+
     /// Where the library lies.
     pub(crate) fn directory(&self, whose: Whose) -> PathBuf {
-        self.scratch.path().join(if whose == Whose::Ours { "ours" } else { "spotifys" })
+        self.scratch.path().join(format!("{whose:?}"))
     }
 
     pub(crate) fn library(&self, whose: Whose) -> PathBuf {
