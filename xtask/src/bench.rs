@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::program::{self, program};
-use crate::{Result, debian};
+use crate::{Result, debian, java};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -18,7 +18,8 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result {
-    debian::install(&debian::SNAPPY)?;
+    debian::install(&[&debian::SNAPPY[..], &debian::JAVA].concat())?;
+    java::build()?;
     let mut command = program("cargo run --quiet --release --package hammerspace-benches --");
     command.args(&options.name);
     command.args(options.small.then_some("--small"));

@@ -1,8 +1,9 @@
 //! Point reads of compressed tables, in blocks of 4 KiB: with no cache, with a warm one, with one of a tenth of the data.
 //!
 //! The C library of the peer crate predates zstd. Beside zstd runs what its later versions do for every read, and nothing
-//! else of what they do: decoding the key's block, whole, in a fresh context.
+//! else of what they do: decoding the key's block, whole, in a fresh context. sparkey-java reads both, with no cache.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use hammerspace_os::{Map, Paging};
 use hammerspace_sparkey::{BlockCache, Compression, LogOptions, Table};
 
 use super::LIBSPARKEY;
+use super::java::{self, Jvm, SPARKEY_JAVA};
 use super::numbered::{Key, Values, keys, zipf_keys};
 use super::pair::Pair;
 use super::read::{summed, with_c};
@@ -64,31 +66,42 @@ fn beside(
     // What is to be found in a warm cache was asked for before.
     shown(&warm, &keys(4 * pair.keys as usize, 0..pair.keys))?;
 
-    let mut sums = [0; 5];
-    let [sum_plain, sum_warm, sum_peer, sum_tenth, sum_zipf] = &mut sums;
-    let peer = std::cell::RefCell::new(peer);
+    let (uniform_file, zipf_file) = (java::written(&uniform)?, java::written(&zipf)?);
+
+    let mut sums = [0; 7];
+    let [sum_plain, sum_warm, sum_peer, sum_java, sum_tenth, sum_zipf, sum_java_zipf] = &mut sums;
+    let (peer, jvm) = (RefCell::new(peer), RefCell::new(Jvm::start()?));
     let seconds = in_turn(
         scale.rounds_large,
         &mut [
             &mut || summed(sum_plain, || shown(&plain, &uniform)),
             &mut || summed(sum_warm, || shown(&warm, &uniform)),
             &mut || summed(sum_peer, || (peer.borrow_mut())(&uniform)),
+            &mut || jvm.borrow_mut().timed(sum_java, pair, &uniform_file),
             &mut || summed(sum_tenth, || shown(&tenth, &zipf)),
             &mut || summed(sum_zipf, || (peer.borrow_mut())(&zipf)),
+            &mut || jvm.borrow_mut().timed(sum_java_zipf, pair, &zipf_file),
         ],
     )?;
-    let agree = sums[0] == sums[1] && (!reads || (sums[0] == sums[2] && sums[3] == sums[4]));
-    if !agree {
+    let [plain, warm, in_peer, in_java, tenth, in_peer_zipf, in_java_zipf] = sums;
+    let same = |sums: &[u64]| sums.iter().all(|sum| *sum == sums[0]);
+    let agree = same(&[plain, warm, in_java]) && same(&[tenth, in_java_zipf]);
+    if !agree || reads && !(same(&[plain, in_peer]) && same(&[tenth, in_peer_zipf])) {
         return Err(format!("{}: the values read come to {sums:?}", pair.log.display()).into());
     }
-    let [plain, warm, peer, tenth, peer_zipf] =
+    let [plain, warm, peer, java, tenth, peer_zipf, java_zipf] =
         seconds.map(|seconds| millions_a_second(scale.compressed_lookups, seconds));
     let compression = pair.table(Paging::OnDemand)?.log().header().compression.name();
     let named = |what: &str| format!("get, {compression}, {what}, {} keys", in_words(pair.keys as usize));
+    let [no_cache, warm_cache, of_a_tenth] =
+        ["uniform, no cache", "uniform, warm cache", "Zipf, cache of a tenth"].map(named);
     Ok(vec![
-        Row::new(named("uniform, no cache"), "M/s", plain, peer_name, peer).goal(scale.goal(goals[0])),
-        Row::new(named("uniform, warm cache"), "M/s", warm, peer_name, peer).goal(scale.goal(goals[1])),
-        Row::new(named("Zipf, cache of a tenth"), "M/s", tenth, peer_name, peer_zipf),
+        Row::new(&no_cache, "M/s", plain, peer_name, peer).goal(scale.goal(goals[0])),
+        Row::new(no_cache, "M/s", plain, SPARKEY_JAVA, java),
+        Row::new(&warm_cache, "M/s", warm, peer_name, peer).goal(scale.goal(goals[1])),
+        Row::new(warm_cache, "M/s", warm, SPARKEY_JAVA, java),
+        Row::new(&of_a_tenth, "M/s", tenth, peer_name, peer_zipf),
+        Row::new(of_a_tenth, "M/s", tenth, SPARKEY_JAVA, java_zipf),
     ])
 }
 

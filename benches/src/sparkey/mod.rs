@@ -3,6 +3,7 @@
 mod build;
 mod compressed;
 mod iterate;
+mod java;
 mod numbered;
 mod pair;
 mod read;

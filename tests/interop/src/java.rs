@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 use hammerspace_sparkey::{Compression, HashSize, ShardKeys};
 
@@ -18,16 +19,25 @@ pub struct Java {
 }
 
 impl Java {
-    /// Starts the driver that `cargo xtask test` built into this directory.
+    /// Starts the driver that `cargo xtask test` built into this directory, for a short life: most of that is spent in
+    /// starting, so there is no second compiler, and no parallel collector.
     pub fn start(built: &Path) -> Result<Self> {
-        let remedy = "build it with `cargo xtask test`, which also installs what that needs";
+        Self::start_with(built, &["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"])
+    }
+
+    /// The same as Java starts by itself, to be measured once it is warm.
+    pub fn start_to_measure(built: &Path) -> Result<Self> {
+        Self::start_with(built, &[])
+    }
+
+    fn start_with(built: &Path, options: &[&str]) -> Result<Self> {
+        let remedy = "build it with `cargo xtask test` or `bench`, which also install what that needs";
         if !built.join("classes/Driver.class").exists() {
             return Err(format!("the Java peer is not in {}; {remedy}", built.display()));
         }
         let class_path = format!("{0}/classes:{0}/dependency/*", built.display());
         let mut command = Command::new("java");
-        // Most of a short life is spent in starting: no second compiler, no parallel collector.
-        command.args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", &class_path, "Driver"]);
+        command.args(options).args(["-cp", &class_path, "Driver"]);
         let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut jvm = spawned.map_err(|cause| format!("java cannot be started: {cause}; {remedy}"))?;
         let (requests, answers) = (jvm.stdin.take(), jvm.stdout.take().expect("it is piped"));
@@ -54,6 +64,16 @@ impl Java {
     pub fn shard(&mut self, keys: ShardKeys, key: &[u8], count: usize) -> Result<usize> {
         let shard = self.ask(&["shard", keys.name(), &hex(key), &count.to_string()])?.unwrap_or_default();
         shard.concat().parse().map_err(|_| format!("{shard:?} is no shard"))
+    }
+
+    /// Gets all keys from an index, one after the other, and looks at each value: its length, its first and its last byte. Gives
+    /// how long that took, and the sum of what was seen. The keys have one length, and stand in a file back to back.
+    pub fn time(&mut self, index: &Path, keys: &Path, key_len: usize) -> Result<(Duration, u64)> {
+        let [index, keys] = [index, keys].map(|path| path.to_str().expect("a temporary directory has a plain name"));
+        let answer = self.ask(&["time", index, keys, &key_len.to_string()])?.unwrap_or_default();
+        let number = |at: usize| -> Option<u64> { answer.get(at)?.parse().ok() };
+        let numbers = number(0).zip(number(1)).ok_or_else(|| format!("{answer:?} are no time and sum"))?;
+        Ok((Duration::from_nanos(numbers.0), numbers.1))
     }
 
     fn write(&mut self, changes: &[Change]) -> Result {

@@ -11,6 +11,9 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.StringJoiner;
 import scala.util.hashing.MurmurHash3$;
@@ -30,6 +33,7 @@ import scala.util.hashing.MurmurHash3$;
  * header                                       ok NAME=NUMBER ...
  * shut                                         ok
  * shard bytes|strings KEY COUNT                ok SHARD                      (as Scio computes it, by Scala's hash)
+ * time FILE KEYS LENGTH                        ok NANOSECONDS SUM            (of getting every key of the file KEYS)
  * </pre>
  *
  * What throws is answered by `error` and the exception.
@@ -88,6 +92,9 @@ public final class Driver {
       case "shard" -> {
         return "ok\t" + shard(request[1], HEX.parseHex(request[2]), Integer.parseInt(request[3]));
       }
+      case "time" -> {
+        return time(new File(request[1]), Path.of(request[2]), Integer.parseInt(request[3]));
+      }
       default -> throw new IllegalArgumentException("no such request: " + request[0]);
     }
     return "ok";
@@ -98,6 +105,27 @@ public final class Driver {
         ? MurmurHash3$.MODULE$.bytesHash(key, 1)
         : MurmurHash3$.MODULE$.stringHash(new String(key, StandardCharsets.UTF_8), 1);
     return Math.floorMod(hash, count);
+  }
+
+  /** Gets keys of one length, back to back in a file, and looks at each value: its length, its first and its last byte. */
+  private static String time(File file, Path keys, int length) throws IOException {
+    byte[] bytes = Files.readAllBytes(keys);
+    var each = new byte[bytes.length / length][];
+    for (int at = 0; at < each.length; at++) {
+      each[at] = Arrays.copyOfRange(bytes, at * length, (at + 1) * length);
+    }
+    var reader = Sparkey.openSingleThreadedReader(file);
+    long sum = 0;
+    long started = System.nanoTime();
+    for (byte[] key : each) {
+      byte[] value = reader.getAsByteArray(key);
+      if (value != null && value.length > 0) {
+        sum += value.length + (value[0] & 0xff) + (value[value.length - 1] & 0xff);
+      }
+    }
+    long took = System.nanoTime() - started;
+    closeAside(reader);
+    return "ok\t" + took + "\t" + sum;
   }
 
   /** Closing waits 100 ms per mapped file for threads that might still read, of which there are none here. */
