@@ -52,6 +52,11 @@ impl Row {
         Self { name: name.into(), unit, ours, peer, peer_name, ratio, goal: None, met: None }
     }
 
+    /// What we take, where there is nobody to compare with.
+    pub(crate) fn alone(name: impl Into<String>, unit: &'static str, ours: f64) -> Self {
+        Self { name: name.into(), unit, ours, peer: None, peer_name: None, ratio: None, goal: None, met: None }
+    }
+
     /// With a goal, if there is one.
     pub(crate) fn goal(mut self, goal: Option<&'static str>) -> Self {
         self.goal = goal;

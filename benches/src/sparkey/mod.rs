@@ -7,6 +7,7 @@ mod java;
 mod numbered;
 mod pair;
 mod read;
+mod whole;
 
 use std::path::Path;
 

@@ -47,10 +47,14 @@ impl Pair {
     pub(super) fn write_index(&self, effort: &Effort) -> Result {
         let log = Log::open(Map::new(&File::open(&self.log)?)?)?;
         let mut index = truncated(&self.index)?;
-        let directory = self.index.parent().unwrap_or(Path::new("."));
-        let scratch = || tempfile::tempfile_in(directory).map_err(|error| hammerspace::Error::io("make a file", error));
-        write_index(&log, &IndexOptions::default(), effort, &mut index, scratch)?;
+        write_index(&log, &IndexOptions::default(), effort, &mut index, || self.scratch())?;
         Ok(())
+    }
+
+    /// A file without a name, beside the others.
+    pub(super) fn scratch(&self) -> hammerspace::Result<fs::File> {
+        let directory = self.index.parent().unwrap_or(Path::new("."));
+        tempfile::tempfile_in(directory).map_err(|error| hammerspace::Error::io("make a file", error))
     }
 
     pub(super) fn table(&self, paging: Paging) -> Result<Table<Map, Map>> {

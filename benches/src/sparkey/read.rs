@@ -10,13 +10,14 @@ use hammerspace_sparkey::{LogOptions, Table};
 use super::LIBSPARKEY;
 use super::numbered::{Key, Values, keys};
 use super::pair::Pair;
+use super::whole;
 use crate::Result;
 use crate::data::weight;
 use crate::measure::{in_turn, millions_a_second, timed};
 use crate::report::Row;
 use crate::scale::{Scale, in_words};
 
-const BATCH: usize = 64;
+pub(super) const BATCH: usize = 64;
 
 /// Goals for get and get_many on a plain mapping, then with both files in huge pages. A table of a million keys has one of its own.
 struct Goals {
@@ -36,6 +37,9 @@ pub(super) fn rows(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
     for keys in scale.tables {
         let pair = Pair::write(scratch, *keys, LogOptions::default(), Values::Small)?;
         rows.extend(of_size(scale, &pair)?);
+        if scale.tables.last() == Some(keys) {
+            rows.extend(whole::rows(scale, &pair)?);
+        }
     }
     Ok(rows)
 }

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use arc_swap::Guard;
 use hammerspace_error::Result;
 use hammerspace_os::Map;
-use hammerspace_sparkey::{Found, IndexHeader, Live, LogHeader, Report};
+use hammerspace_sparkey::{Effort, Found, IndexHeader, Live, LogHeader, Report};
+use hammerspace_tables::scratch;
 
 use crate::version::Version;
 
@@ -105,9 +106,11 @@ impl Snapshot {
         Some(self.version()?.table.index().header())
     }
 
-    /// Walks log and index and says what is wrong with them; `None` for an empty space. Linear in the files.
-    pub fn verify(&self) -> Option<Report> {
-        Some(self.version()?.table.verify())
+    /// Walks log and index and says what is wrong with them; `None` for an empty space. Linear in the files. A large version takes
+    /// [`Effort::MEMORY`] of memory, and beyond that an unnamed file where the system keeps temporary ones.
+    pub fn verify(&self) -> Result<Option<Report>> {
+        let verify = |version: &Version| version.table.verify_within(&Effort::default(), scratch);
+        self.version().map(verify).transpose()
     }
 
     fn version(&self) -> Option<&Version> {

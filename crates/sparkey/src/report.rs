@@ -1,6 +1,8 @@
 //! What a verification found.
 
-use hammerspace_error::Error;
+use crate::index::bulk::Effort;
+use hammerspace_error::{Error, Result};
+use std::io::Cursor;
 
 /// All that `verify` found wrong, in the order it was met.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +27,12 @@ impl Report {
         let room = Self::FINDINGS_MAX.saturating_sub(self.findings.len());
         self.findings.extend(other.findings.into_iter().take(room));
         self.count += other.count;
+    }
+
+    /// What `verify` finds with as much memory as it takes, and a scratch in memory. Lack of it is a finding.
+    pub(crate) fn in_memory(verify: impl FnOnce(&Effort, fn() -> Result<Cursor<Vec<u8>>>) -> Result<Self>) -> Self {
+        let effort = Effort { memory: u64::MAX, ..Effort::default() };
+        verify(&effort, || Ok(Cursor::default())).unwrap_or_else(|error| Self { findings: vec![error], count: 1 })
     }
 
     /// Counts a finding; it is put into words only if there is room for it.

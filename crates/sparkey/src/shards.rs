@@ -11,12 +11,14 @@
 //! Format page: `docs/format/sparkey-shards.md`.
 
 use crate::fault;
+use crate::index::bulk::Effort;
 use crate::log::named;
 use crate::report::Report;
 use crate::table::Table;
 use hammerspace_bytes::murmur3;
 use hammerspace_error::{Error, Kind, Result};
 use std::borrow::Cow;
+use std::io::{Read, Seek, Write};
 
 /// What the keys were to the writer, and so the hash that tells their shard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -132,14 +134,24 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Shards<L, I> {
         self.tables.iter().flat_map(Table::iter)
     }
 
-    /// Reads everything, and says all that is wrong: with each shard, and with keys that lie in another's. Linear.
+    /// Reads everything, and says all that is wrong: with each shard, and with keys that lie in another's. Linear; as
+    /// [`Table::verify`].
     pub fn verify(&self) -> Report
     where
         L: Sync,
     {
+        Report::in_memory(|effort, scratch| self.verify_within(effort, scratch))
+    }
+
+    /// The same within bounds, as [`Table::verify_within`].
+    pub fn verify_within<S>(&self, effort: &Effort, scratch: impl Fn() -> Result<S> + Sync) -> Result<Report>
+    where
+        L: Sync,
+        S: Read + Write + Seek + Send,
+    {
         let mut report = Report::default();
         for (number, table) in self.tables.iter().enumerate() {
-            let found = table.verify();
+            let found = table.verify_within(effort, &scratch)?;
             let is_clean = found.is_clean();
             report.absorb(found);
             // What is wrong with a table may be what hides its keys; nothing is said twice.
@@ -147,7 +159,7 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Shards<L, I> {
                 self.verify_places(number, table, &mut report);
             }
         }
-        report
+        Ok(report)
     }
 
     fn verify_places(&self, number: usize, table: &Table<L, I>, report: &mut Report) {

@@ -3,6 +3,7 @@
 use crate::cache::{BlockCache, Share};
 use crate::codec::Compression;
 use crate::index::Index;
+use crate::index::bulk::Effort;
 use crate::index::slot::Slot;
 use crate::live::Live;
 use crate::log::entries::Entries;
@@ -15,6 +16,7 @@ use crate::report::Report;
 use crate::{fault, index};
 use hammerspace_error::{Error, Result};
 use std::borrow::Cow;
+use std::io::{Read, Seek, Write};
 use std::sync::Arc;
 
 /// A log and its index, opened for reading.
@@ -136,15 +138,27 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
         Ok(Live::new(self, entries, address.offset as usize))
     }
 
-    /// Reads everything, and says all that is wrong with log and index. Linear in the log; builds a second index.
+    /// Reads everything, and says all that is wrong with log and index. Linear in the log; makes a second index, in memory, and
+    /// takes 16 bytes more for each entry meanwhile.
     pub fn verify(&self) -> Report
     where
         L: Sync,
     {
+        Report::in_memory(|effort, scratch| self.verify_within(effort, scratch))
+    }
+
+    /// The same, with so much memory and so many threads. What the memory has no room for, an index and 16 bytes for each
+    /// entry, goes to what `scratch` gives, an empty file say; it is called twice at most, and not at all for a small table. An
+    /// error is one of the scratch.
+    pub fn verify_within<S>(&self, effort: &Effort, scratch: impl Fn() -> Result<S> + Sync) -> Result<Report>
+    where
+        L: Sync,
+        S: Read + Write + Seek + Send,
+    {
         let mut report = self.log.verify();
         let log_is_sound = report.is_clean();
-        index::verify::verify(self, log_is_sound, &mut report);
-        report
+        index::verify::verify(self, log_is_sound, effort, scratch, &mut report)?;
+        Ok(report)
     }
 
     /// Whether lookups go the way of `plain.rs`.

@@ -68,6 +68,11 @@ pub fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T>) -> Re
     put().map_err(|error| error.file(path))
 }
 
+/// A file without a name, for what memory has no room for: in the directory that `TMPDIR` names, or else `/tmp`.
+pub fn scratch() -> Result<std::fs::File> {
+    Dir::open(std::env::temp_dir())?.scratch()
+}
+
 /// The directory in which `path` is a name.
 pub(crate) fn dir_of(path: &Path) -> Result<Dir> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());

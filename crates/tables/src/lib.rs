@@ -36,7 +36,7 @@ mod pair;
 mod parallel;
 mod shards;
 
-pub use fresh::replace;
+pub use fresh::{replace, scratch};
 pub use log_file::LogFile;
 pub use pair::{Pair, open, open_log};
 pub use shards::{Sharding, open_shards, write_shards};

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hammerspace_error::Result;
-use hammerspace_tables::{Pair, open_log, open_shards};
+use hammerspace_sparkey::Effort;
+use hammerspace_tables::{Pair, open_log, open_shards, scratch};
 
 use crate::exit::Outcome;
 use crate::output::Output;
@@ -34,7 +35,7 @@ impl Verify {
 /// An index that cannot be opened says nothing about its log, which is then looked at alone.
 fn verify_pair(pair: &Pair) -> Result<Verdict> {
     match pair.open() {
-        Ok(table) => Ok(Verdict::new(table.len(), table.verify())),
+        Ok(table) => Ok(Verdict::new(table.len(), table.verify_within(&Effort::default(), scratch)?)),
         Err(error) => {
             let unopened = Verdict::unopened(error)?;
             Ok(match open_log(&pair.log) {
@@ -54,7 +55,7 @@ fn verify_log(pair: &Pair) -> Result<Verdict> {
 
 fn verify_shards(directory: &Path) -> Result<Verdict> {
     match open_shards(directory) {
-        Ok(shards) => Ok(Verdict::new(shards.len(), shards.verify())),
+        Ok(shards) => Ok(Verdict::new(shards.len(), shards.verify_within(&Effort::default(), scratch)?)),
         Err(error) => Verdict::unopened(error),
     }
 }

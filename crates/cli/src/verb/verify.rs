@@ -32,7 +32,7 @@ impl Verify {
         match self.reading.open(&self.space) {
             Ok(space) => {
                 let snapshot = space.snapshot();
-                Ok(Verdict::new(snapshot.len(), snapshot.verify().unwrap_or_default()))
+                Ok(Verdict::new(snapshot.len(), snapshot.verify()?.unwrap_or_default()))
             }
             Err(error) => Verdict::unopened(error),
         }

@@ -72,7 +72,8 @@ fn cut(story: &Story, at: usize, seed: u64) -> Result<(), String> {
 fn find(path: &Path) -> Result<Moment, String> {
     let space = Space::open(path).map_err(|error| error.to_string())?;
     let snapshot = space.snapshot();
-    if let Some(finding) = snapshot.verify().and_then(|report| report.findings.into_iter().next()) {
+    let report = snapshot.verify().map_err(|error| error.to_string())?.unwrap_or_default();
+    if let Some(finding) = report.findings.into_iter().next() {
         return Err(finding.to_string());
     }
     Ok((snapshot.number(), contents(&snapshot).map_err(|error| error.to_string())?))

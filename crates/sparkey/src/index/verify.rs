@@ -1,12 +1,20 @@
 //! Holding an index against its log.
 //!
-//! The oracle is an index that we make afresh: the two must hold the same pairs of hash and address, wherever in their
-//! tables. Only what differs is looked up in the log, to say what is wrong with it.
+//! ```text
+//! log ─► builder ─► oracle, as many slots ─┐
+//!                                          ├─ slot by slot ─► what only one of the two has
+//!                  index to be verified ───┘
+//! ```
+//! The oracle is an index that we make afresh. In Robin Hood order the same keys occupy the same slots, and only those that
+//! want the same slot may stand in another order: what one table has here, the other has a few slots on. So both are read
+//! from left to right, and an oracle that memory does not hold may lie in a scratch. Only what differs is looked up in the log,
+//! to say what is wrong with it.
 
-use super::builder::{FRESH, IndexOptions, capacity_for, trusted_puts};
-use super::bulk::build;
+use super::builder::{IndexOptions, room_for, trusted_puts};
+use super::bulk::{Effort, Job};
 use super::counts::Counts;
-use super::slot::Slot;
+use super::header::IndexHeader;
+use super::slot::{Shape, Slot};
 use super::{Index, header};
 use crate::fault;
 use crate::log::entry::{Address, EntryKind};
@@ -14,19 +22,36 @@ use crate::log::named;
 use crate::report::Report;
 use crate::table::Table;
 use hammerspace_bytes::Field;
-use hammerspace_error::{Error, Result};
+use hammerspace_error::{Doing, Error, Kind, Result};
+use std::collections::{HashMap, HashSet};
+use std::io::{Cursor, Read, Seek, SeekFrom, Write};
+use std::mem;
 
 /// Adds everything wrong with the index of `table`, whose log gave no findings if `log_is_sound`. From a broken log no
-/// oracle can be made; then what is left to check is the table by itself.
-pub(crate) fn verify<L: AsRef<[u8]> + Sync, I: AsRef<[u8]>>(
+/// oracle can be made; then what is left to check is the table by itself. An error is one of the scratch, or lack of memory.
+pub(crate) fn verify<L, I, S>(
     table: &Table<L, I>,
     log_is_sound: bool,
+    effort: &Effort,
+    scratch: impl Fn() -> Result<S> + Sync,
     report: &mut Report,
-) {
-    compare_header(table, report);
-    match oracle(table) {
-        Ok(oracle) => compare_slots(table, &oracle, report),
-        Err(error) => {
+) -> Result<()>
+where
+    L: AsRef<[u8]> + Sync,
+    I: AsRef<[u8]>,
+    S: Read + Write + Seek + Send,
+{
+    let is_in_order = compare_header(table, report);
+    // Its slots may be twice as wide as those of the index.
+    let image_len = table.index().bytes().len() as u64 * 2;
+    let compared = if image_len <= effort.memory / 2 {
+        let effort = Effort { memory: effort.memory - image_len, ..*effort };
+        compare(table, &effort, |shape| room_for(shape).map(Cursor::new), &scratch, is_in_order, report)
+    } else {
+        compare(table, effort, |_| scratch(), &scratch, is_in_order, report)
+    };
+    match compared {
+        Err(error) if error.kind() == Kind::Corrupt => {
             if log_is_sound {
                 report.add(|| error);
             }
@@ -35,35 +60,156 @@ pub(crate) fn verify<L: AsRef<[u8]> + Sync, I: AsRef<[u8]>>(
                     report.add(|| error);
                 }
             }
+            Ok(())
+        }
+        other => other,
+    }
+}
+
+/// Makes the oracle, of the same part of the log, and holds the index against it.
+fn compare<L, I, W, S>(
+    table: &Table<L, I>,
+    effort: &Effort,
+    sink: impl FnOnce(Shape) -> Result<W>,
+    scratch: &(impl Fn() -> Result<S> + Sync),
+    is_in_order: bool,
+    report: &mut Report,
+) -> Result<()>
+where
+    L: AsRef<[u8]> + Sync,
+    I: AsRef<[u8]>,
+    W: Read + Write + Seek + Send,
+    S: Read + Write + Seek + Send,
+{
+    let (log, said) = (table.log(), table.index().header());
+    let options = IndexOptions { hash_size: Some(said.hash_size), seed: Some(said.hash_seed) };
+    let job = Job::new(log, said.data_end, trusted_puts(log)?, said.hash_capacity, &options, effort)?;
+    let (shape, mut sink) = (*job.shape(), sink(*job.shape())?);
+    let header = job.run(&mut sink, scratch)?;
+    let mut oracle = Oracle { sink, shape };
+    compare_slots(table, &mut oracle, is_in_order, report)?;
+    if !is_in_order {
+        // A slot may be where no lookup comes to it.
+        oracle.each(|_, slot| {
+            let address = shape.unpack(slot.address);
+            if !slot.is_empty() && meetings(table.index(), slot.hash, address).next().is_none() {
+                report.add(|| lost(table.index(), slot.hash, address));
+            }
+        })?;
+    }
+    compare_garbage(table, &header, report);
+    Ok(())
+}
+
+/// The index as it should be.
+struct Oracle<S> {
+    sink: S,
+    shape: Shape,
+}
+
+impl<S: Read + Seek> Oracle<S> {
+    /// Shows every slot, from left to right.
+    fn each(&mut self, mut show: impl FnMut(usize, Slot)) -> Result<()> {
+        const CHUNK_LEN: usize = 1 << 12;
+        let (shape, mut bytes) = (self.shape, Vec::new());
+        self.sink.seek(SeekFrom::Start(IndexHeader::SIZE as u64)).doing("read the scratch")?;
+        for first in (0..shape.capacity).step_by(CHUNK_LEN) {
+            let len = CHUNK_LEN.min(shape.capacity - first);
+            bytes.resize(len * shape.slot_size(), 0);
+            self.sink.read_exact(&mut bytes).doing("read the scratch")?;
+            (0..len).for_each(|at| show(first + at, shape.get(&bytes, at)));
+        }
+        Ok(())
+    }
+}
+
+fn compare_slots<L: AsRef<[u8]>, I: AsRef<[u8]>, S: Read + Seek>(
+    table: &Table<L, I>,
+    oracle: &mut Oracle<S>,
+    is_in_order: bool,
+    report: &mut Report,
+) -> Result<()> {
+    let (index, shape) = (table.index(), oracle.shape);
+    let target = |slot: Slot, shape: &Shape| (!slot.is_empty()).then(|| (slot.hash, shape.unpack(slot.address)));
+    let (mut unmatched, mut around_the_end) = (Unmatched::default(), None);
+    oracle.each(|at, ours| {
+        let theirs = index.shape().get(index.table(), at);
+        unmatched.meet(target(ours, &shape), target(theirs, index.shape()).map(|target| (target, at)));
+        // In order, whatever wants a slot before an empty one stands before it, in both tables.
+        if is_in_order && ours.is_empty() && theirs.is_empty() {
+            let run = mem::take(&mut unmatched);
+            match around_the_end {
+                None => around_the_end = Some(run),
+                Some(_) => run.tell(table, is_in_order, report),
+            }
+        }
+    })?;
+    unmatched.absorb(around_the_end.unwrap_or_default());
+    unmatched.tell(table, is_in_order, report);
+    Ok(())
+}
+
+/// What a slot points to: a key's hash, and the put.
+type Target = (u64, Address);
+
+/// What only one of the two tables has, as far as both were read.
+#[derive(Default)]
+struct Unmatched {
+    ours: HashSet<Target>,
+    /// With the slots.
+    theirs: HashMap<Target, Vec<usize>>,
+}
+
+impl Unmatched {
+    /// Adds a slot of either table.
+    fn meet(&mut self, ours: Option<Target>, theirs: Option<(Target, usize)>) {
+        if ours == theirs.map(|(target, _)| target) {
+            return;
+        }
+        if let Some(target) = ours
+            && self.theirs.get_mut(&target).and_then(Vec::pop).is_none()
+        {
+            self.ours.insert(target);
+        }
+        if let Some((target, at)) = theirs
+            && !self.ours.remove(&target)
+        {
+            self.theirs.entry(target).or_default().push(at);
+        }
+    }
+
+    fn absorb(&mut self, other: Self) {
+        for target in other.ours {
+            self.meet(Some(target), None);
+        }
+        for (at, target) in by_slot(other.theirs) {
+            self.meet(None, Some((target, at)));
+        }
+    }
+
+    fn tell<L: AsRef<[u8]>, I: AsRef<[u8]>>(self, table: &Table<L, I>, is_in_order: bool, report: &mut Report) {
+        let index = table.index();
+        for (at, (hash, address)) in by_slot(self.theirs) {
+            match meetings(index, hash, address).find(|other| *other != at) {
+                Some(other) => report.add(|| doubled(index, at.min(other), at.max(other), address)),
+                None => report.add(|| wrong_target(table, at, index.shape().get(index.table(), at))),
+            }
+        }
+        if is_in_order {
+            let mut ours: Vec<Target> = self.ours.into_iter().collect();
+            ours.sort_unstable_by_key(|(_, address)| *address);
+            for (hash, address) in ours {
+                report.add(|| lost(index, hash, address));
+            }
         }
     }
 }
 
-fn compare_slots<L: AsRef<[u8]>, I: AsRef<[u8]>>(table: &Table<L, I>, oracle: &Index<Vec<u8>>, report: &mut Report) {
-    let index = table.index();
-    for (at, slot) in slots(index) {
-        let address = index.shape().unpack(slot.address);
-        if meetings(oracle, slot.hash, address).next().is_none() {
-            report.add(|| wrong_target(table, at, slot));
-        }
-    }
-    for (_, slot) in slots(oracle) {
-        let address = oracle.shape().unpack(slot.address);
-        let mut meetings = meetings(index, slot.hash, address);
-        match (meetings.next(), meetings.next()) {
-            (Some(_), None) => {}
-            (None, _) => report.add(|| lost(index, slot.hash, address)),
-            (Some(first), Some(second)) => report.add(|| doubled(index, first, second, address)),
-        }
-    }
-}
-
-/// The index as it should be, of the same part of the log.
-fn oracle<L: AsRef<[u8]> + Sync, I: AsRef<[u8]>>(table: &Table<L, I>) -> Result<Index<Vec<u8>>> {
-    let header = table.index().header();
-    let options = IndexOptions { hash_size: Some(header.hash_size), seed: Some(header.hash_seed) };
-    let puts = trusted_puts(table.log())?;
-    Index::open(build(table.log(), header.data_end, puts, capacity_for(puts, FRESH), &options)?)
+fn by_slot(targets: HashMap<Target, Vec<usize>>) -> Vec<(usize, Target)> {
+    let slots = targets.into_iter().flat_map(|(target, slots)| slots.into_iter().map(move |at| (at, target)));
+    let mut slots: Vec<_> = slots.collect();
+    slots.sort_unstable();
+    slots
 }
 
 /// The occupied slots, from left to right.
@@ -78,9 +224,12 @@ fn meetings<I: AsRef<[u8]>>(index: &Index<I>, hash: u64, address: Address) -> im
     hits.map(|(at, _)| at)
 }
 
-fn compare_header<L: AsRef<[u8]>, I: AsRef<[u8]>>(table: &Table<L, I>, report: &mut Report) {
+/// Counts the table for the header; gives whether it is in Robin Hood order.
+fn compare_header<L: AsRef<[u8]>, I: AsRef<[u8]>>(table: &Table<L, I>, report: &mut Report) -> bool {
+    let mut is_in_order = true;
     let (index, said, log) = (table.index(), table.index().header(), table.log().header());
     let counts = Counts::of(index.table(), index.shape(), |at, finding| {
+        is_in_order = false;
         report.add(|| named(fault::index(index.shape().offset(at), format!("slot {at} {finding}")), index.file()));
     });
     let mut compare = |field: Field, said: u64, is: u64, by: &str| {
@@ -97,6 +246,17 @@ fn compare_header<L: AsRef<[u8]>, I: AsRef<[u8]>>(table: &Table<L, I>, report: &
         compare(header::NUM_PUTS, said.num_puts, log.num_puts, "the log");
         compare(header::MAX_KEY_LEN, said.max_key_len, log.max_key_len, "the log");
         compare(header::MAX_VALUE_LEN, said.max_value_len, log.max_value_len, "the log");
+    }
+    is_in_order
+}
+
+/// Writers differ in what is garbage, but dead puts are for all. Readers take a header at its word that there is none.
+fn compare_garbage<L: AsRef<[u8]>, I: AsRef<[u8]>>(table: &Table<L, I>, oracle: &IndexHeader, report: &mut Report) {
+    let (index, said, log) = (table.index(), table.index().header(), table.log().header());
+    let dead_size = oracle.garbage_size.saturating_sub(log.delete_size);
+    if said.data_end == log.data_end && said.garbage_size < dead_size {
+        let finding = format!("the header's garbage_size is {}, but dead puts take {dead_size}", said.garbage_size);
+        report.add(|| named(fault::index(header::GARBAGE_SIZE.offset, finding), index.file()));
     }
 }
 

@@ -1,8 +1,8 @@
 //! Single promises at their edges.
 
-use hammerspace_error::Kind;
+use hammerspace_error::{Error, Kind};
 use hammerspace_sparkey::{
-    Address, BLOCK_SIZE_MIN, Compression, Found, HashSize, Index, IndexOptions, KEY_LEN_MAX, Log, LogHeader,
+    Address, BLOCK_SIZE_MIN, Compression, Effort, Found, HashSize, Index, IndexOptions, KEY_LEN_MAX, Log, LogHeader,
     LogOptions, LogWriter, Table, build_index, update_index,
 };
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
@@ -306,6 +306,7 @@ fn verify_says_what_is_wrong_with_an_index() {
         (set(c + 4, 0), "finds the live put at log offset 99, entry 0"),
         (set(c + 4, 0), "the header's num_entries is 2, but the table makes it 1"),
         (set(a, hash + 1), "from home where at most"),
+        (set(52, 7), "the header's garbage_size is 7, but dead puts take 8"),
         (set(104, 9), "the header's total_displacement is 9, but the table makes it"),
         (set(44, 3), "the header's num_puts is 3, but the log makes it 4"),
     ] {
@@ -315,6 +316,41 @@ fn verify_says_what_is_wrong_with_an_index() {
         let said = findings.iter().any(|error| error.finding().contains(finding));
         assert!(said, "{finding:?} is not among {findings:?}");
     }
+}
+
+/// A table of three slots with one key.
+#[test]
+fn verify_sees_a_key_that_has_two_slots() {
+    let log = log_of(LogOptions::default(), &[(b"a", b"1"), (b"a", b"2")]);
+    let mut index = index_of(&log, HashSize::Four).into_inner();
+    let slots = &mut index[112..].as_chunks_mut::<8>().0;
+    let at = (0..3).find(|at| slots[*at] != [0; 8]).unwrap();
+    slots[(at + 1) % 3] = slots[at];
+    let report = Table::open(log, index).unwrap().verify();
+    let doubled = report.findings.iter().filter(|finding| finding.finding().contains("does already")).count();
+    assert_eq!(doubled, 1, "{:?}", report.findings);
+}
+
+#[test]
+fn verify_bears_a_table_that_is_too_small() {
+    let log = log_of(LogOptions::default(), &[(b"a", b"1"), (b"b", b"2")]);
+    let mut index = index_of(&log, HashSize::Four).into_inner();
+    // num_entries, hash_capacity.
+    (index[60], index[76]) = (1, 1);
+    let report = Table::open(log, index).unwrap().verify();
+    let few = report.findings.iter().any(|finding| finding.finding() == "1 slots are too few for the log's live keys");
+    assert!(few, "{:?}", report.findings);
+}
+
+/// Ten bytes of memory are as little as none.
+#[test]
+fn an_error_of_the_scratch_is_no_finding() {
+    let log = log_of(LogOptions::default(), &[(b"a", b"1")]);
+    let table = Table::open(&log[..], index_of(&log, HashSize::Four).into_inner()).unwrap();
+    let effort = Effort { memory: 10, threads: None };
+    let full = || Err::<Cursor<Vec<u8>>, _>(Error::new(Kind::Full, "the disk is full"));
+    assert_eq!(table.verify_within(&effort, full).unwrap_err().kind(), Kind::Full);
+    assert!(table.verify_within(&Effort::default(), full).unwrap().is_clean(), "a small table needs no scratch");
 }
 
 #[test]

@@ -6,7 +6,8 @@
 use crate::reference::{self, Flat};
 use crate::{cursor, golden};
 use hammerspace_sparkey::{
-    BlockCache, Cursor, Entry, Index, IndexOptions, Log, LogWriter, Table, build_index, build_index_as_c, update_index,
+    BlockCache, Cursor, Effort, Entry, Index, IndexOptions, Log, LogWriter, Report, Table, build_index,
+    build_index_as_c, update_index,
 };
 use std::borrow::Cow;
 use std::io;
@@ -212,9 +213,13 @@ impl Pair {
         drop(table.get(b"absent"));
         let report = table.verify();
         assert!(report.findings.len() as u64 <= report.count);
-        for finding in report.findings {
+        for finding in &report.findings {
             assert!(finding.offset().is_some() && finding.advice().is_some(), "{what}: {finding}");
         }
+        let little = Effort { memory: 100, ..Effort::default() };
+        let within = table.verify_within(&little, || Ok(io::Cursor::new(Vec::new()))).unwrap();
+        let said = |report: &Report| (report.count, format!("{:?}", report.findings));
+        assert!(said(&report) == said(&within), "{what}: {report:?}, with little memory {within:?}");
     }
 }
 

@@ -99,8 +99,8 @@ pub(crate) fn build<B: AsRef<[u8]> + Sync>(
     Ok(image.into_inner())
 }
 
-/// An index to be made.
-struct Job<'a, B> {
+/// An index to be made, of the log's bytes up to `end`.
+pub(crate) struct Job<'a, B> {
     log: &'a Log<B>,
     end: u64,
     puts: u64,
@@ -110,7 +110,7 @@ struct Job<'a, B> {
 }
 
 impl<'a, B: AsRef<[u8]> + Sync> Job<'a, B> {
-    fn new(
+    pub(crate) fn new(
         log: &'a Log<B>,
         end: u64,
         puts: u64,
@@ -124,7 +124,11 @@ impl<'a, B: AsRef<[u8]> + Sync> Job<'a, B> {
         Ok(Self { log, end, puts, shape, seed: seed_of(options)?, plan: Plan::new(&shape, entries, effort) })
     }
 
-    fn run<W, S>(&self, sink: W, scratch: impl FnOnce() -> Result<S> + Send) -> Result<IndexHeader>
+    pub(crate) fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    pub(crate) fn run<W, S>(&self, sink: W, scratch: impl FnOnce() -> Result<S> + Send) -> Result<IndexHeader>
     where
         W: Read + Write + Seek + Send,
         S: Read + Write + Seek + Send,

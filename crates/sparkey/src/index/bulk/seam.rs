@@ -9,8 +9,10 @@
 
 use super::super::IndexHeader;
 use super::super::counts::Counts;
+use super::super::header::HASH_CAPACITY;
 use super::super::slot::{Shape, Slot};
 use super::record::Record;
+use crate::fault;
 use hammerspace_error::{Doing, Result};
 use std::collections::VecDeque;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -163,6 +165,10 @@ impl<W: Read + Write + Seek> Sewing<W> {
             self.write(&stretch)?;
             // The slot after the last looks back at it.
             changed += 1 + usize::from(stretch.last() != last);
+        }
+        if !self.carried.is_empty() {
+            let finding = format!("{} slots are too few for the log's live keys", shape.capacity);
+            return Err(fault::index(HASH_CAPACITY.offset, finding));
         }
         let uncounted = if changed > 1 {
             *counts = Counts::default();
