@@ -31,14 +31,15 @@ impl Jvm {
         Ok(Self { java: Java::start_to_measure(&built)?, is_warm: false })
     }
 
-    /// How long it takes to get the keys in a file; what it saw of the values goes to `sum`.
+    /// How long it takes to get the keys in a file; what it saw of the values is added to `sum`.
     pub(super) fn timed(&mut self, sum: &mut u64, pair: &Pair, keys: &NamedTempFile) -> Result<Duration> {
         let mut pass = || self.java.time(&pair.index, keys.path(), KEY_LEN);
         if !self.is_warm {
             (0..WARM_UP).try_for_each(|_| pass().map(drop))?;
         }
         let (time, seen) = pass()?;
-        (*sum, self.is_warm) = (seen, true);
+        *sum += seen;
+        self.is_warm = true;
         Ok(time)
     }
 }

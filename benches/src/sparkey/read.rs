@@ -49,24 +49,26 @@ fn of_size(scale: &Scale, pair: &Pair) -> Result<Vec<Row>> {
     let mut cursor = c.cursor()?;
     let mut rows = Vec::new();
     for (goals, numbers) in [(HITS, 0..pair.keys), (MISSES, pair.keys..2 * pair.keys)] {
-        let keys = keys(scale.lookups, numbers);
+        let keys = keys(scale.lookups * (scale.rounds_short + 1), numbers);
         let mut sums = [0; 6];
         let [one, many, on_two, one_huge, many_huge, in_c] = &mut sums;
+        let rounds = || keys.chunks(scale.lookups);
         let seconds = in_turn(
-            scale.rounds_large,
+            scale.rounds_short,
             &mut [
-                &mut || summed(one, || one_by_one(&plain, &keys)),
-                &mut || summed(many, || in_batches(&plain, &keys)),
-                &mut || summed(on_two, || on_two_threads(&plain, &keys)),
-                &mut || summed(one_huge, || one_by_one(&huge, &keys)),
-                &mut || summed(many_huge, || in_batches(&huge, &keys)),
-                &mut || summed(in_c, || with_c(&mut cursor, &keys)),
+                &mut each(rounds(), |keys| summed(one, || one_by_one(&plain, keys))),
+                &mut each(rounds(), |keys| summed(many, || in_batches(&plain, keys))),
+                &mut each(rounds(), |keys| summed(on_two, || on_two_threads(&plain, keys))),
+                &mut each(rounds(), |keys| summed(one_huge, || one_by_one(&huge, keys))),
+                &mut each(rounds(), |keys| summed(many_huge, || in_batches(&huge, keys))),
+                &mut each(rounds(), |keys| summed(in_c, || with_c(&mut cursor, keys))),
             ],
         )?;
         if sums.iter().any(|sum| *sum != sums[0]) {
             return Err(format!("{}: the values read come to {sums:?}", goals.what).into());
         }
-        let [one, many, on_two, one_huge, many_huge, c] = seconds.map(|seconds| millions_a_second(keys.len(), seconds));
+        let [one, many, on_two, one_huge, many_huge, c] =
+            seconds.map(|seconds| millions_a_second(scale.lookups, seconds));
         let row = |how: &str, where_: &str, rate: f64, goal: Option<&'static str>| {
             let name = format!("{how}, {}, {} keys{where_}", goals.what, in_words(pair.keys as usize));
             Row::new(name, "M/s", rate, LIBSPARKEY, c).goal(goal.and_then(|goal| scale.goal(goal)))
@@ -85,10 +87,18 @@ fn of_size(scale: &Scale, pair: &Pair) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// How long a pass takes; what it saw of the values goes to `sum`.
+/// Work that takes the next of `rounds` each time: other keys in every round, so that no cache knows them from the last.
+pub(super) fn each<'a, T>(
+    mut rounds: impl Iterator<Item = T> + 'a,
+    mut work: impl FnMut(T) -> Result<Duration> + 'a,
+) -> impl FnMut() -> Result<Duration> + 'a {
+    move || work(rounds.next().ok_or("there are keys for fewer rounds")?)
+}
+
+/// How long a pass takes; what it saw of the values is added to `sum`.
 pub(super) fn summed(sum: &mut u64, pass: impl FnOnce() -> Result<u64>) -> Result<Duration> {
     let (time, result) = timed(pass);
-    *sum = result?;
+    *sum += result?;
     Ok(time)
 }
 

@@ -26,6 +26,15 @@ impl Modulus {
         let high = (fraction >> 64) * self.divisor as u128;
         ((high + low) >> 64) as u64
     }
+
+    /// The same with two multiplications, where `n` and the divisor have 32 bits: then 64 are as many as both have together.
+    #[inline]
+    pub const fn of_short(self, n: u32) -> u32 {
+        debug_assert!(self.divisor <= u32::MAX as u64);
+        let reciprocal = ((self.reciprocal >> 64) as u64).wrapping_add(1);
+        let fraction = reciprocal.wrapping_mul(n as u64);
+        ((fraction as u128 * self.divisor as u128) >> 64) as u32
+    }
 }
 
 #[cfg(test)]
@@ -45,6 +54,9 @@ mod tests {
                 .flat_map(|n| [*n, n.wrapping_sub(1), d.wrapping_mul(*n), d.wrapping_mul(*n).wrapping_sub(1)])
             {
                 assert_eq!(modulus.of(n), n % d, "{n} % {d}");
+                if let (Ok(n), Ok(d)) = (u32::try_from(n), u32::try_from(*d)) {
+                    assert_eq!(modulus.of_short(n), n % d, "{n} % {d}");
+                }
             }
         }
     }

@@ -106,7 +106,7 @@ impl<'a> Scout<'a> {
             *hash = index.hash(&entry.key);
         }
         for hash in self.hashes {
-            index.prefetch(hash);
+            index.prefetch(index.shape().wanted(hash));
         }
     }
 }

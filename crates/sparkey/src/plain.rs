@@ -5,85 +5,137 @@
 //! plainly so is looked at again, at leisure, by [`Lookup`]. A batch overlaps the misses of its keys by asking for the memory
 //! of all before it looks at any ("Prefetching for Hash Joins", Chen, Ailamaki, Gibbons and Mowry, 2004: group prefetching).
 
+use crate::codec::Compression;
+use crate::index::glance::Glance;
+use crate::index::header::{HashSize, IndexHeader};
 use crate::index::slot::Slot;
 use crate::log::header::LogHeader;
 use crate::log::lookup::{Found, Lookup, Seen};
 use crate::log::named;
 use crate::table::Table;
-use hammerspace_bytes::vlq;
 use hammerspace_error::Result;
 use hammerspace_os::prefetch;
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// Keys whose cache misses overlap: more than a core keeps track of at once.
-const IN_FLIGHT: usize = 32;
+pub(crate) const IN_FLIGHT: usize = 32;
 
 /// Bytes of a cache line on the processors that are promised.
 const LINE: usize = 64;
 
+/// Which way lookups go: the straight one, by the bytes of a slot's hash and address, or the general one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    FourFour,
+    FourEight,
+    EightFour,
+    EightEight,
+    General,
+}
+
+impl Way {
+    pub(crate) fn of(log: &LogHeader, index: &IndexHeader) -> Self {
+        // Where the slots outnumber the hashes, a remainder takes more than `Shape::wanted_of` computes.
+        let hashes_suffice = index.hash_size == HashSize::Eight || u32::try_from(index.hash_capacity).is_ok();
+        match (index.hash_size, index.address_size) {
+            _ if log.compression != Compression::None || !hashes_suffice => Self::General,
+            (HashSize::Four, 4) => Self::FourFour,
+            (HashSize::Four, _) => Self::FourEight,
+            (HashSize::Eight, 4) => Self::EightFour,
+            (HashSize::Eight, _) => Self::EightEight,
+        }
+    }
+}
+
+/// Calls a method with the bytes of the slots' hashes and addresses as constants; or else does something in general.
+macro_rules! straight {
+    ($this:ident.$method:ident($($argument:expr),*), else $general:expr) => {
+        match $this.way() {
+            Way::FourFour => $this.$method::<4, 4>($($argument),*),
+            Way::FourEight => $this.$method::<4, 8>($($argument),*),
+            Way::EightFour => $this.$method::<8, 4>($($argument),*),
+            Way::EightEight => $this.$method::<8, 8>($($argument),*),
+            Way::General => $general,
+        }
+    };
+}
+pub(crate) use straight;
+
 impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
-    /// Where the log has the value of `key`, whose hash is given.
-    #[expect(clippy::inline_always, reason = "a result that goes through memory holds up the processor")]
-    #[inline(always)]
-    pub(crate) fn find_plain(&self, key: &[u8], hash: u64) -> Result<Option<Range<usize>>> {
-        let data = self.data();
-        for (at, slot) in self.index().probe(hash) {
-            let offset = self.offset(slot);
-            // What does not lie in the entry's first line would be waited for after that.
-            prefetch(data, offset + LINE - 1);
-            let found = value_of(data, offset, key);
-            if found.is_some() {
-                return Ok(found);
+    /// The value of `key`. Registers are scarce: whatever takes longer is the last thing that is done, and comes not back here.
+    #[inline(never)]
+    pub(crate) fn get_straight<const HASH: usize, const ADDRESS: usize>(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+        let (data, hash) = (self.data(), self.index().hash_of::<HASH>(key));
+        let wanted = self.index().shape().wanted_of::<HASH>(hash);
+        match self.index().glance::<HASH, ADDRESS>(hash, wanted) {
+            Glance::Seen(packed) => {
+                let offset = self.offset(packed);
+                // What does not lie in the entry's first line would be waited for after that.
+                prefetch(data, offset + LINE - 1);
+                if let Some(value) = value_at(data, offset, key) {
+                    return Ok(Some(value));
+                }
             }
+            Glance::Absent => return Ok(None),
+            Glance::Unclear => {}
+        }
+        self.get_slowly(key, hash)
+    }
+
+    /// The same where the first slot with the hash is not near, or not plainly the put of the key.
+    #[cold]
+    fn get_slowly(&self, key: &[u8], hash: u64) -> Result<Option<&[u8]>> {
+        for (at, slot) in self.index().probe(hash) {
             if let Some(range) = self.look_closer(at, slot, key)? {
-                return Ok(Some(range));
+                return Ok(Some(&self.data()[range]));
             }
         }
         Ok(None)
     }
 
-    /// The values of many keys.
-    pub(crate) fn get_many_plain<K: AsRef<[u8]>>(&self, keys: &[K]) -> Result<Vec<Option<Cow<'_, [u8]>>>> {
-        let mut values = Vec::with_capacity(keys.len());
-        for some in keys.chunks(IN_FLIGHT) {
-            self.get_in_flight(some, &mut values)?;
+    /// Adds the values of at most [`IN_FLIGHT`] keys. Each step is done for all keys before the next step: what one asks for comes
+    /// while the others have their turn.
+    pub(crate) fn get_in_flight<'a, const HASH: usize, const ADDRESS: usize>(
+        &'a self,
+        keys: &[impl AsRef<[u8]>],
+        values: &mut Vec<Option<Cow<'a, [u8]>>>,
+    ) -> Result<()> {
+        let (data, index) = (self.data(), self.index());
+        let (mut wants, mut glances) = ([(0, 0); IN_FLIGHT], [Glance::Absent; IN_FLIGHT]);
+        for (key, want) in keys.iter().zip(&mut wants) {
+            let hash = index.hash_of::<HASH>(key.as_ref());
+            let wanted = index.shape().wanted_of::<HASH>(hash);
+            index.prefetch(wanted);
+            *want = (hash, wanted);
         }
-        Ok(values)
-    }
-
-    /// Each step for all keys before the next step: what one asks for comes while the others have their turn.
-    fn get_in_flight<'a, K: AsRef<[u8]>>(&'a self, keys: &[K], values: &mut Vec<Option<Cow<'a, [u8]>>>) -> Result<()> {
-        let (data, mut hashes, mut offsets) = (self.data(), [0; IN_FLIGHT], [None; IN_FLIGHT]);
-        for (key, hash) in keys.iter().zip(&mut hashes) {
-            *hash = self.index().hash(key.as_ref());
-            self.index().prefetch(*hash);
-        }
-        for (hash, offset) in hashes[..keys.len()].iter().zip(&mut offsets) {
-            *offset = self.index().probe(*hash).next().map(|(_, slot)| self.offset(slot));
-            if let Some(offset) = *offset {
+        for ((hash, wanted), glance) in wants[..keys.len()].iter().zip(&mut glances) {
+            *glance = index.glance::<HASH, ADDRESS>(*hash, *wanted);
+            if let Glance::Seen(packed) = *glance {
+                let offset = self.offset(packed);
                 prefetch(data, offset);
                 prefetch(data, offset + LINE - 1);
             }
         }
-        for ((key, hash), offset) in keys.iter().zip(hashes).zip(offsets) {
-            let Some(offset) = offset else {
-                values.push(None);
-                continue;
+        for ((key, (hash, _)), glance) in keys.iter().zip(wants).zip(glances) {
+            let key = key.as_ref();
+            let plainly = match glance {
+                Glance::Seen(packed) => value_at(data, self.offset(packed), key),
+                Glance::Absent | Glance::Unclear => None,
             };
-            let range = match value_of(data, offset, key.as_ref()) {
-                Some(range) => Some(range),
-                None => self.find_plain(key.as_ref(), hash)?,
+            let value = match plainly {
+                None if glance != Glance::Absent => self.get_slowly(key, hash)?,
+                plainly => plainly,
             };
-            values.push(range.map(|range| Cow::Borrowed(&data[range])));
+            values.push(value.map(Cow::Borrowed));
         }
         Ok(())
     }
 
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn offset(&self, slot: Slot) -> usize {
-        self.index().shape().unpack(slot.address).offset as usize
+    fn offset(&self, packed: u64) -> usize {
+        self.index().shape().unpack(packed).offset as usize
     }
 
     /// What slot `at` points to, without haste: another key, an unusual length, or damage.
@@ -105,15 +157,32 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     }
 }
 
-/// Where the value of the put at `offset` lies, if that is plainly the put of `key`, all of it within the data.
+/// The value of the put at `offset`, if that is plainly the put of `key`, all of it within the data: the key shorter than 127
+/// bytes, the value than 16 KiB. Whether a value's length takes one byte or two is no branch, as the processor cannot foresee it.
 #[expect(clippy::inline_always, reason = "as above")]
 #[inline(always)]
-fn value_of(data: &[u8], offset: usize, key: &[u8]) -> Option<Range<usize>> {
-    let entry = data.get(offset..).filter(|_| offset >= LogHeader::SIZE)?;
-    let (key_len, key_len_len) = vlq::read(entry).ok()?;
-    let (value_len, value_len_len) = vlq::read(&entry[key_len_len..]).ok()?;
-    let (found, rest) = entry[key_len_len + value_len_len..].split_at_checked(key.len())?;
-    let same = key_len == key.len() as u64 + 1 && found == key && value_len <= rest.len() as u64;
-    let start = offset + key_len_len + value_len_len + key.len();
-    same.then_some(start..start + value_len as usize)
+fn value_at<'a>(data: &'a [u8], offset: usize, key: &[u8]) -> Option<&'a [u8]> {
+    let entry = data.get(offset..)?;
+    let [key_len, low, high] = *entry.first_chunk()?;
+    let is_long = low >= 0x80;
+    let high = high & if is_long { 0xff } else { 0 };
+    let is_plain = offset >= LogHeader::SIZE && key_len < 0x80 && high < 0x80;
+    if !is_plain || usize::from(key_len) != key.len() + 1 {
+        return None;
+    }
+    let (found, rest) = entry.get(2 + usize::from(is_long)..)?.split_at_checked(key.len())?;
+    let value_len = usize::from(low & 0x7f) | usize::from(high) << 7;
+    if same(found, key) { rest.get(..value_len) } else { None }
+}
+
+/// Whether two keys of one length are the same. Those of 8 to 16 bytes are compared as two integers that overlap: a call of the
+/// general comparison costs more than that.
+#[expect(clippy::inline_always, reason = "as above")]
+#[inline(always)]
+fn same(left: &[u8], right: &[u8]) -> bool {
+    let ends = |key: &[u8]| Some((u64::from_le_bytes(*key.first_chunk()?), u64::from_le_bytes(*key.last_chunk()?)));
+    match (ends(left), ends(right)) {
+        (Some(lefts), Some(rights)) if left.len() <= 16 => lefts.0 == rights.0 && lefts.1 == rights.1,
+        _ => left == right,
+    }
 }

@@ -12,6 +12,7 @@ use crate::log::header::LogHeader;
 pub use crate::log::lookup::Found;
 use crate::log::lookup::{Lookup, Put, Seen};
 use crate::log::{Log, named};
+use crate::plain::{IN_FLIGHT, Way, straight};
 use crate::report::Report;
 use crate::{fault, index};
 use hammerspace_error::{Error, Result};
@@ -27,6 +28,7 @@ use std::sync::Arc;
 pub struct Table<L, I> {
     log: Log<L>,
     index: Index<I>,
+    way: Way,
     /// Where decoded blocks are kept, if anywhere.
     share: Option<Share>,
 }
@@ -41,7 +43,8 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     /// Puts a log and its index together; refuses two that do not belong together.
     pub fn join(log: Log<L>, index: Index<I>) -> Result<Self> {
         index::check_pair(log.header(), index.header()).map_err(|error| named(error, index.file()))?;
-        Ok(Self { log, index, share: None })
+        let way = Way::of(log.header(), index.header());
+        Ok(Self { log, index, way, share: None })
     }
 
     /// Keeps the blocks that lookups decode in `cache`, and looks for them there. An uncompressed log has none.
@@ -79,10 +82,11 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     /// The value of `key`; a slice of the log's bytes where nothing is compressed.
     #[inline]
     pub fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
-        if self.is_plain() {
-            let found = self.find_plain(key, self.index.hash(key))?;
-            return Ok(found.map(|range| Cow::Borrowed(&self.log.bytes()[range])));
-        }
+        let found = straight!(self.get_straight(key), else return self.get_generally(key));
+        Ok(found?.map(Cow::Borrowed))
+    }
+
+    fn get_generally(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
         Ok(self.find(key)?.map(|found| match found {
             Found::Mapped(range) => Cow::Borrowed(&self.log.bytes()[range]),
             Found::Decoded(value) => Cow::Owned(value.into_vec()),
@@ -93,38 +97,37 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     /// The values of many keys, in their order. Where nothing is compressed, the cache misses of some thirty keys overlap: in
     /// large tables several times faster than to [`get`](Self::get) one after the other.
     pub fn get_many<K: AsRef<[u8]>>(&self, keys: &[K]) -> Result<Vec<Option<Cow<'_, [u8]>>>> {
-        if self.is_plain() {
-            return self.get_many_plain(keys);
+        let mut values = Vec::with_capacity(keys.len());
+        for some in keys.chunks(IN_FLIGHT) {
+            straight!(self.get_in_flight(some, &mut values), else return self.get_each(keys))?;
         }
-        keys.iter().map(|key| self.get(key.as_ref())).collect()
+        Ok(values)
+    }
+
+    fn get_each(&self, keys: &[impl AsRef<[u8]>]) -> Result<Vec<Option<Cow<'_, [u8]>>>> {
+        keys.iter().map(|key| self.get_generally(key.as_ref())).collect()
     }
 
     /// Whether `key` is live.
     pub fn contains(&self, key: &[u8]) -> Result<bool> {
-        if self.is_plain() {
-            return self.find_plain(key, self.index.hash(key)).map(|found| found.is_some());
-        }
-        self.look_up(key, |_, _| Ok(())).map(|found| found.is_some())
+        let found = straight!(self.get_straight(key), else return Ok(self.look_up(key, |_, _| Ok(()))?.is_some()));
+        Ok(found?.is_some())
     }
 
     /// Shows the value of `key` to `show`, and gives what that gives. Allocates nothing, compressed or not: the fastest way to
     /// read compressed values.
     #[inline]
     pub fn get_with<T>(&self, key: &[u8], show: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
-        if self.is_plain() {
-            let found = self.find_plain(key, self.index.hash(key))?;
-            return Ok(found.map(|range| show(&self.log.bytes()[range])));
-        }
-        self.look_up(key, |mut lookup, put| lookup.show(put, show))
+        let found =
+            straight!(self.get_straight(key), else return self.look_up(key, |mut lookup, put| lookup.show(put, show)));
+        Ok(found?.map(show))
     }
 
     /// The value of `key` without a lifetime, for owners of the bytes.
     #[inline]
     pub fn find(&self, key: &[u8]) -> Result<Option<Found>> {
-        if self.is_plain() {
-            return self.find_plain(key, self.index.hash(key)).map(|found| found.map(Found::Mapped));
-        }
-        self.look_up(key, Lookup::value)
+        let found = straight!(self.get_straight(key), else return self.look_up(key, Lookup::value));
+        Ok(found?.map(|value| Found::Mapped(self.log.range_of(value))))
     }
 
     /// Live entries, in log order.
@@ -161,7 +164,12 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
         Ok(report)
     }
 
-    /// Whether lookups go the way of `plain.rs`.
+    #[inline]
+    pub(crate) fn way(&self) -> Way {
+        self.way
+    }
+
+    /// Whether the log is not in blocks.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         self.log.header().compression == Compression::None

@@ -16,6 +16,7 @@ pub(crate) mod as_c;
 pub(crate) mod builder;
 pub(crate) mod bulk;
 pub(crate) mod counts;
+pub(crate) mod glance;
 pub(crate) mod header;
 pub(crate) mod probe;
 pub(crate) mod slot;
@@ -23,10 +24,11 @@ pub(crate) mod update;
 pub(crate) mod verify;
 
 use crate::{LogHeader, fault};
+use glance::Glance;
 use hammerspace_error::Result;
 use hammerspace_os::prefetch;
-use header::{DATA_END, FILE_IDENTIFIER, IndexHeader, MAX_KEY_LEN, MAX_VALUE_LEN};
-use probe::{GROUP, Probe};
+use header::{DATA_END, FILE_IDENTIFIER, HashSize, IndexHeader, MAX_KEY_LEN, MAX_VALUE_LEN};
+use probe::Probe;
 use slot::Shape;
 use std::path::{Path, PathBuf};
 
@@ -65,6 +67,7 @@ impl<B: AsRef<[u8]>> Index<B> {
     }
 
     /// The bytes as opened.
+    #[inline]
     pub fn bytes(&self) -> &[u8] {
         self.bytes.as_ref()
     }
@@ -80,20 +83,33 @@ impl<B: AsRef<[u8]>> Index<B> {
         self.shape.hash_size.hash(key, self.header.hash_seed)
     }
 
+    /// The same, where it is known that hashes have `HASH` bytes.
+    #[inline]
+    pub(crate) fn hash_of<const HASH: usize>(&self, key: &[u8]) -> u64 {
+        let size = if HASH == HashSize::Four.bytes() { HashSize::Four } else { HashSize::Eight };
+        size.hash(key, self.header.hash_seed)
+    }
+
     /// The slots that hold `hash`.
-    #[expect(clippy::inline_always, reason = "a probe that goes through memory holds up the processor")]
-    #[inline(always)]
+    #[inline]
     pub(crate) fn probe(&self, hash: u64) -> Probe<'_> {
         Probe::new(self.table(), self.shape, hash)
     }
 
-    /// Asks for the slots that a probe for `hash` looks at first.
+    /// A first look at those slots.
+    #[expect(clippy::inline_always, reason = "see there")]
+    #[inline(always)]
+    pub(crate) fn glance<const HASH: usize, const ADDRESS: usize>(&self, hash: u64, wanted: usize) -> Glance {
+        Glance::at::<HASH, ADDRESS>(self.bytes(), &self.shape, hash, wanted)
+    }
+
+    /// Asks for the slots that a lookup looks at first, from the `wanted` one on.
     #[inline]
-    pub(crate) fn prefetch(&self, hash: u64) {
-        let (table, slot_size) = (self.table(), self.shape.slot_size());
-        let start = self.shape.wanted(hash) * slot_size;
-        prefetch(table, start);
-        prefetch(table, start + GROUP * slot_size - 1);
+    pub(crate) fn prefetch(&self, wanted: usize) {
+        let slot_size = self.shape.slot_size();
+        let start = IndexHeader::SIZE + wanted * slot_size;
+        prefetch(self.bytes(), start);
+        prefetch(self.bytes(), start + glance::slots(slot_size) * slot_size - 1);
     }
 
     #[inline]

@@ -90,6 +90,12 @@ impl Shape {
         self.modulus.of(hash) as usize
     }
 
+    /// The same, where it is known that hashes have `HASH` bytes, and that there are fewer slots than hashes.
+    #[inline]
+    pub(crate) fn wanted_of<const HASH: usize>(&self, hash: u64) -> usize {
+        if HASH == HashSize::Four.bytes() { self.modulus.of_short(hash as u32) as usize } else { self.wanted(hash) }
+    }
+
     /// How far slot `at` lies to the right of the one that `hash` wants.
     #[inline]
     pub(crate) fn displacement(&self, at: usize, hash: u64) -> usize {

@@ -24,6 +24,7 @@ use entries::Entries;
 use entry::Address;
 use hammerspace_error::{Error, Result};
 use header::LogHeader;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// A log, opened for reading: its header, checked, and the bytes it lies in.
@@ -89,6 +90,13 @@ impl<B: AsRef<[u8]>> Log<B> {
         let mut report = Report::default();
         verify::verify(self, &mut report);
         report
+    }
+
+    /// Where a slice of the log's bytes lies in them.
+    #[inline]
+    pub(crate) fn range_of(&self, slice: &[u8]) -> Range<usize> {
+        let start = slice.as_ptr().addr() - self.bytes().as_ptr().addr();
+        start..start + slice.len()
     }
 
     /// The log up to `end`, which must not lie past `data_end`.
