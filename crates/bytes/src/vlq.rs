@@ -26,6 +26,15 @@ pub fn read(bytes: &[u8]) -> Result<(u64, usize), Malformed> {
     }
 }
 
+/// The number that starts with these two bytes, and whether it takes one of them or both; `None` if it takes more. Which of the
+/// two is no branch here: where values are some 128 bytes long, no processor foresees it.
+#[inline]
+pub fn read_short(low: u8, high: u8) -> Option<(u64, usize)> {
+    let is_long = low >= 0x80;
+    let high = if is_long { high } else { 0 };
+    (high < 0x80).then_some((u64::from(low & 0x7f) | u64::from(high) << 7, 1 + usize::from(is_long)))
+}
+
 fn read_long(bytes: &[u8]) -> Result<(u64, usize), Malformed> {
     let mut value = 0_u64;
     for (at, byte) in bytes.iter().take(LEN_MAX).enumerate() {
@@ -75,6 +84,7 @@ mod tests {
             assert_eq!(wrote, len(value), "{value}");
             assert_eq!(read(&out[..wrote]), Ok((value, wrote)), "{value}");
             assert_eq!(read(&out[..wrote - 1]), Err(Malformed::Truncated), "{value}");
+            assert_eq!(read_short(out[0], out[1]), (wrote <= 2).then_some((value, wrote)), "{value}");
         }
     }
 

@@ -1,22 +1,25 @@
 //! Live entries, in log order.
 //!
 //! A put is live if the index points to it. To ask the index costs a cache miss for each put, in an order that no processor
-//! foresees; so this is done in one of three ways:
+//! foresees; so it is asked as little as can be:
 //!
 //! - Where the index counts as many keys as puts, and no garbage, every put is live and the index is not asked at all. That is
 //!   its header's promise, and is taken at its word for that many puts; should there be more, they are asked about.
-//! - Where nothing is compressed, a scout goes before, hashes keys, and asks for the slots that will be looked at.
+//! - Where nothing is compressed, the index is asked about the first puts. Who goes on after these will probably go on to the end:
+//!   then all slots are read once, from left to right, for a [`Census`] of the puts that they point to.
 //! - In blocks, decoding takes longer than the miss.
 
 use crate::index::Index;
 use crate::index::header::IndexHeader;
-use crate::log::entries::{Entries, plain_entry};
+use crate::log::entries::Entries;
 use crate::log::entry::Entry;
+use crate::plain::{Way, straight};
 use crate::table::Table;
+use hammerspace_bytes::field::get_uint;
 use hammerspace_error::Result;
 
-/// Entries that the scout looks at in one go.
-const AHEAD: usize = 64;
+/// To ask about one put takes about as long as to read so many slots in a row.
+const SLOTS_FOR_ONE: usize = 64;
 
 /// Iterates over the live entries of a [`Table`], in log order. Ends after an error.
 pub struct Live<'a, L, I> {
@@ -24,26 +27,18 @@ pub struct Live<'a, L, I> {
     entries: Entries<'a>,
     /// Puts that are live by the word of the header.
     promised: u64,
-    scout: Option<Scout<'a>>,
-}
-
-/// Reads uncompressed entries ahead of time.
-struct Scout<'a> {
-    data: &'a [u8],
-    /// Where the next entry starts that it has not seen.
-    at: usize,
-    /// Hashes of the keys that it saw last.
-    hashes: [u64; AHEAD],
-    /// Entries that the reader has seen.
-    read: usize,
+    /// Puts to ask about before there shall be a census.
+    patience: usize,
+    census: Census,
 }
 
 impl<'a, L: AsRef<[u8]>, I: AsRef<[u8]>> Live<'a, L, I> {
-    /// Over `entries`, whose first is at `offset`.
-    pub(crate) fn new(table: &'a Table<L, I>, entries: Entries<'a>, offset: usize) -> Self {
-        let promised = promised(table.index().header());
-        let scout = (promised == 0 && table.is_plain()).then(|| Scout::new(table.data(), offset));
-        Self { table, entries, promised, scout }
+    /// Over `entries`.
+    pub(crate) fn new(table: &'a Table<L, I>, entries: Entries<'a>) -> Self {
+        let patience =
+            if table.way() == Way::General { usize::MAX } else { table.index().shape().capacity / SLOTS_FOR_ONE };
+        let census = Census::of_parts(PART.max(table.data().len() / PARTS));
+        Self { table, entries, promised: promised(table.index().header()), patience, census }
     }
 }
 
@@ -62,51 +57,145 @@ impl<'a, L: AsRef<[u8]>, I: AsRef<[u8]>> Iterator for Live<'a, L, I> {
     )]
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.promised > 0 {
-            self.promised -= 1;
-            return self.entries.next_where(|entry| entry.is_put());
+        let Self { table, entries, promised, patience, census } = self;
+        if *promised > 0 {
+            *promised -= 1;
+            return entries.next_where(|entry| entry.is_put());
         }
-        let (table, index) = (self.table, self.table.index());
-        match &mut self.scout {
-            Some(scout) => self.entries.next_where(|entry| {
-                let hash = scout.advance(index);
-                entry.is_put() && table.holds(hash, entry.address)
-            }),
-            None => self.entries.next_where(|entry| entry.is_put() && table.has(&entry.key, entry.address)),
+        if *patience == 0 {
+            return entries.next_where(|entry| entry.is_put() && census.counts(table, entry.address.offset as usize));
         }
+        entries.next_where(|entry| {
+            *patience = patience.saturating_sub(1);
+            entry.is_put() && table.has(&entry.key, entry.address)
+        })
     }
 }
 
 impl<L: AsRef<[u8]>, I: AsRef<[u8]>> std::iter::FusedIterator for Live<'_, L, I> {}
 
-impl<'a> Scout<'a> {
-    fn new(data: &'a [u8], at: usize) -> Self {
-        Self { data, at, hashes: [0; AHEAD], read: 0 }
+/// Which offsets of a part of an uncompressed log the index points to.
+///
+/// Takes a bit for every two bytes of the part, which no two puts share. The index is read again for the next part.
+struct Census {
+    start: usize,
+    /// Bytes of the log in a part, at most.
+    most: usize,
+    /// A bit for every two bytes from `start` on: the shortest put has two. The last word is for offsets outside the part.
+    bits: Vec<u64>,
+}
+
+/// Bytes of the log in one part: 32 MiB of memory.
+const PART: usize = 512 << 20;
+
+/// Parts of a longer log, at most.
+const PARTS: usize = 32;
+
+/// Bytes of the log that share a word.
+const WORD: usize = 2 * 64;
+
+impl Census {
+    /// None taken yet.
+    fn of_parts(most: usize) -> Self {
+        Self { start: 0, most, bits: Vec::new() }
     }
 
-    /// The hash of the key that the reader is at.
+    /// Whether the index points to the put at `offset`.
     #[inline]
-    fn advance<I: AsRef<[u8]>>(&mut self, index: &Index<I>) -> u64 {
-        let place = self.read % AHEAD;
-        if place == 0 {
-            self.look_ahead(index);
+    fn counts<L: AsRef<[u8]>, I: AsRef<[u8]>>(&mut self, table: &Table<L, I>, offset: usize) -> bool {
+        let mut bit = self.bit(offset);
+        if bit.0 + 1 >= self.bits.len() {
+            self.take(table, offset);
+            bit = self.bit(offset);
         }
-        self.read += 1;
-        self.hashes[place]
+        self.bits[bit.0] & bit.1 != 0
     }
 
-    /// Hashes some more keys, then asks for their slots: all at once, as a core waits for several as long as for one.
-    fn look_ahead<I: AsRef<[u8]>>(&mut self, index: &Index<I>) {
-        for hash in &mut self.hashes {
-            // The end, or damage that the reader will meet.
-            let Some((entry, next)) = plain_entry(self.data, self.at).ok() else {
-                break;
-            };
-            self.at = next;
-            *hash = index.hash(&entry.key);
+    /// The word for an offset, perhaps one that does not exist, and the bit in it.
+    #[inline]
+    fn bit(&self, offset: usize) -> (usize, u64) {
+        let from_start = offset.wrapping_sub(self.start);
+        (from_start / WORD, 1 << (from_start / 2 % 64))
+    }
+
+    /// Takes it for the part of the log that starts at `offset`.
+    #[cold]
+    fn take<L: AsRef<[u8]>, I: AsRef<[u8]>>(&mut self, table: &Table<L, I>, offset: usize) {
+        let len = self.most.min(table.data().len() - offset);
+        self.start = offset;
+        self.bits = vec![0; len.div_ceil(WORD) + 1];
+        straight!(table.count_into(self), else unreachable!("blocks are asked about one by one"));
+    }
+
+    /// Reads the slots, whose hashes and addresses have so many bytes.
+    fn count<const HASH: usize, const ADDRESS: usize>(&mut self, index: &Index<impl AsRef<[u8]>>) {
+        let outside = self.bits.len() - 1;
+        for slot in index.table().chunks_exact(HASH + ADDRESS) {
+            let address = index.shape().unpack(get_uint(slot, HASH, ADDRESS));
+            // Which slots are empty, or point outside, cannot be foreseen: no branch.
+            let (word, bit) = self.bit(address.offset as usize);
+            self.bits[word.min(outside)] |= bit;
         }
-        for hash in self.hashes {
-            index.prefetch(index.shape().wanted(hash));
+    }
+}
+
+impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
+    fn count_into<const HASH: usize, const ADDRESS: usize>(&self, census: &mut Census) {
+        census.count::<HASH, ADDRESS>(self.index());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{IndexOptions, Log, LogOptions, LogWriter, build_index};
+    use fastrand::Rng;
+    use std::io::Cursor;
+
+    /// Of random puts and deletes, of few keys: most puts are dead.
+    fn table(rng: &mut Rng) -> Table<Vec<u8>, Vec<u8>> {
+        let mut log = Cursor::new(Vec::new());
+        let mut writer = LogWriter::create(&mut log, &LogOptions::default()).unwrap();
+        for _ in 0..rng.usize(1..2000) {
+            let key = rng.u16(..500).to_le_bytes();
+            if rng.u8(..4) == 0 { writer.delete(&key) } else { writer.put(&key[..rng.usize(..=2)], &[0; 9]) }.unwrap();
         }
+        writer.finish().unwrap();
+        let log = Log::open(log.into_inner()).unwrap();
+        let index = Index::open(build_index(&log, &IndexOptions::default()).unwrap()).unwrap();
+        Table::join(log, index).unwrap()
+    }
+
+    /// Puts about which a census of such parts, and the index asked one by one, do not agree.
+    fn disputed(table: &Table<Vec<u8>, Vec<u8>>, part: usize) -> usize {
+        let mut census = Census::of_parts(part);
+        let entries = table.log().entries().map(Result::unwrap).filter(Entry::is_put);
+        let disputed = entries.filter(|entry| {
+            census.counts(table, entry.address.offset as usize) != table.has(&entry.key, entry.address)
+        });
+        disputed.count()
+    }
+
+    #[test]
+    fn a_census_counts_what_the_index_says_when_asked() {
+        let seed = Rng::new().u64(..);
+        let mut rng = Rng::with_seed(seed);
+        for _ in 0..30 {
+            let table = table(&mut rng);
+            for part in [1, 128, 1000, PART] {
+                assert_eq!(disputed(&table, part), 0, "seed {seed}, parts of {part} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn canary_a_slot_that_points_elsewhere_is_noticed() {
+        let (log, index) = table(&mut Rng::with_seed(1)).into_parts();
+        let (mut bytes, size) = (index.bytes().to_vec(), index.shape().slot_size());
+        // The first slot that is taken, whose put nobody will find by its address now.
+        let taken = bytes[IndexHeader::SIZE..].chunks_exact_mut(size).find(|slot| slot[size - 1] | slot[size - 4] > 0);
+        taken.unwrap()[..4].fill(0xee);
+        let table = Table::join(log, Index::open(bytes).unwrap()).unwrap();
+        assert_eq!(disputed(&table, PART), 1, "the census looks at addresses only");
     }
 }

@@ -13,6 +13,7 @@ use crate::log::header::LogHeader;
 use crate::log::lookup::{Found, Lookup, Seen};
 use crate::log::named;
 use crate::table::Table;
+use hammerspace_bytes::vlq;
 use hammerspace_error::Result;
 use hammerspace_os::prefetch;
 use std::borrow::Cow;
@@ -132,7 +133,7 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
         Ok(())
     }
 
-    #[expect(clippy::inline_always, reason = "as above")]
+    #[expect(clippy::inline_always, reason = "see the module")]
     #[inline(always)]
     fn offset(&self, packed: u64) -> usize {
         self.index().shape().unpack(packed).offset as usize
@@ -158,26 +159,23 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
 }
 
 /// The value of the put at `offset`, if that is plainly the put of `key`, all of it within the data: the key shorter than 127
-/// bytes, the value than 16 KiB. Whether a value's length takes one byte or two is no branch, as the processor cannot foresee it.
-#[expect(clippy::inline_always, reason = "as above")]
+/// bytes, the value than 16 KiB.
+#[expect(clippy::inline_always, reason = "see the module")]
 #[inline(always)]
 fn value_at<'a>(data: &'a [u8], offset: usize, key: &[u8]) -> Option<&'a [u8]> {
     let entry = data.get(offset..)?;
     let [key_len, low, high] = *entry.first_chunk()?;
-    let is_long = low >= 0x80;
-    let high = high & if is_long { 0xff } else { 0 };
-    let is_plain = offset >= LogHeader::SIZE && key_len < 0x80 && high < 0x80;
-    if !is_plain || usize::from(key_len) != key.len() + 1 {
+    let (value_len, len_len) = vlq::read_short(low, high)?;
+    if offset < LogHeader::SIZE || key_len >= 0x80 || usize::from(key_len) != key.len() + 1 {
         return None;
     }
-    let (found, rest) = entry.get(2 + usize::from(is_long)..)?.split_at_checked(key.len())?;
-    let value_len = usize::from(low & 0x7f) | usize::from(high) << 7;
-    if same(found, key) { rest.get(..value_len) } else { None }
+    let (found, rest) = entry.get(1 + len_len..)?.split_at_checked(key.len())?;
+    if same(found, key) { rest.get(..value_len as usize) } else { None }
 }
 
 /// Whether two keys of one length are the same. Those of 8 to 16 bytes are compared as two integers that overlap: a call of the
 /// general comparison costs more than that.
-#[expect(clippy::inline_always, reason = "as above")]
+#[expect(clippy::inline_always, reason = "see the module")]
 #[inline(always)]
 fn same(left: &[u8], right: &[u8]) -> bool {
     let ends = |key: &[u8]| Some((u64::from_le_bytes(*key.first_chunk()?), u64::from_le_bytes(*key.last_chunk()?)));

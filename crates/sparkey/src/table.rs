@@ -1,7 +1,6 @@
 //! A log and its index, read together: a hash table from bytes to bytes.
 
 use crate::cache::{BlockCache, Share};
-use crate::codec::Compression;
 use crate::index::Index;
 use crate::index::bulk::Effort;
 use crate::index::slot::Slot;
@@ -132,13 +131,13 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
 
     /// Live entries, in log order.
     pub fn iter(&self) -> Live<'_, L, I> {
-        Live::new(self, Entries::new(self.data(), self.log.header(), self.log.file()), LogHeader::SIZE)
+        Live::new(self, Entries::new(self.data(), self.log.header(), self.log.file()))
     }
 
     /// Live entries from `address` on, which must be that of an entry, or the index's `data_end`.
     pub fn iter_from(&self, address: Address) -> Result<Live<'_, L, I>> {
         let entries = self.log.entries_between(address, self.index.header().data_end)?;
-        Ok(Live::new(self, entries, address.offset as usize))
+        Ok(Live::new(self, entries))
     }
 
     /// Reads everything, and says all that is wrong with log and index. Linear in the log; makes a second index, in memory, and
@@ -167,12 +166,6 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     #[inline]
     pub(crate) fn way(&self) -> Way {
         self.way
-    }
-
-    /// Whether the log is not in blocks.
-    #[inline]
-    pub(crate) fn is_plain(&self) -> bool {
-        self.log.header().compression == Compression::None
     }
 
     /// The log as far as the index covers it.
@@ -226,14 +219,8 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
 
     /// Whether the put of `key` at this address is the one that the index has for it.
     pub(crate) fn has(&self, key: &[u8], address: Address) -> bool {
-        self.holds(self.index.hash(key), address)
-    }
-
-    /// The same for a key of this hash.
-    #[inline]
-    pub(crate) fn holds(&self, hash: u64, address: Address) -> bool {
         let Some(address) = self.index.shape().pack(address) else { return false };
-        self.index.probe(hash).any(|(_, slot)| slot.address == address)
+        self.index.probe(self.index.hash(key)).any(|(_, slot)| slot.address == address)
     }
 }
 

@@ -92,15 +92,33 @@ impl Head {
     }
 
     /// Reads the head at the start of `bytes`. Nothing is promised about the lengths yet.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a result that goes through memory holds up the processor")]
+    #[inline(always)]
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
+        if let Some([a, low, high]) = bytes.first_chunk()
+            && *a < 0x80
+            && let Some((b, b_len)) = vlq::read_short(*low, *high)
+        {
+            return Ok(Self::new(u64::from(*a), b, 1 + b_len));
+        }
+        Self::parse_long(bytes)
+    }
+
+    /// The same where the numbers are longer, or the bytes end.
+    #[inline(never)]
+    fn parse_long(bytes: &[u8]) -> Result<Self, Malformed> {
         let (a, a_len) = vlq::read(bytes)?;
         let (b, b_len) = vlq::read(&bytes[a_len..])?;
-        let len = a_len + b_len;
-        Ok(match a {
+        Ok(Self::new(a, b, a_len + b_len))
+    }
+
+    /// From its two numbers, and the bytes that they take.
+    #[inline]
+    fn new(a: u64, b: u64, len: usize) -> Self {
+        match a {
             0 => Self { kind: EntryKind::Delete, key_len: b, value_len: 0, len },
             _ => Self { kind: EntryKind::Put, key_len: a - 1, value_len: b, len },
-        })
+        }
     }
 
     /// Appends the head to `out`.
