@@ -17,12 +17,13 @@
 
 use hammerspace_bytes::field::get_u32;
 use hammerspace_bytes::vlq;
+use std::hint::select_unpredictable;
 
 /// A copy makes at most 64 bytes out of 3.
 const EXPANSION_MAX: u64 = 22;
 
 /// Bytes that are moved at once. More than an element has may be: what follows it is not there yet.
-const STEP: usize = 16;
+const STEP: usize = 32;
 
 /// What we need behind the bytes of a block: room for moving more than there is.
 pub(crate) const SLACK: usize = 64;
@@ -60,7 +61,10 @@ impl Progress {
             return Ok(());
         }
         while self.made < until {
-            self.element(packed, out)?;
+            self.short_elements(packed, out, until);
+            if self.made < until {
+                self.element(packed, out)?;
+            }
         }
         if self.made == self.len && self.read != packed.len() {
             return Err(self.broken("goes on behind its end"));
@@ -68,21 +72,43 @@ impl Progress {
         Ok(())
     }
 
+    /// Decodes elements as long as they are short and sound, and not the last. Whether the next one is a literal or a copy, no processor
+    /// foresees: so there is no branch on it. What is longer or stranger is left to `element`.
+    fn short_elements(&mut self, packed: &[u8], out: &mut [u8], until: usize) {
+        let Self { mut read, mut made, len: len_max } = *self;
+        while made < until {
+            let Some(next) = packed[read..].first_chunk::<{ 1 + STEP + 4 }>() else { break };
+            let tag = &TAGS[usize::from(next[0])];
+            let (len, offset) =
+                (usize::from(tag.len), usize::from(tag.offset) + (get_u32(next, 1) & tag.mask) as usize);
+            if len > STEP || len > len_max - made || offset < usize::from(tag.least) || offset > made {
+                break;
+            }
+            let literal: &[u8; STEP] = next[1..].first_chunk().expect("a step and more");
+            let copied: &[u8; STEP] = out[made - offset..].first_chunk().expect("slack behind the block");
+            let step = *select_unpredictable(tag.least == 0, literal, copied);
+            *out[made..].first_chunk_mut().expect("slack behind the block") = step;
+            read += usize::from(tag.advance);
+            made += len;
+        }
+        (self.read, self.made) = (read, made);
+    }
+
     #[inline]
     fn element(&mut self, packed: &[u8], out: &mut [u8]) -> Result<(), String> {
         let Some(tag) = packed.get(self.read) else { return Err(self.broken("ends early")) };
-        let Tag { len, offset, trailer, is_literal } = TAGS[usize::from(*tag)];
-        let at = self.read + 1;
+        let Tag { len, offset, mask, least, .. } = TAGS[usize::from(*tag)];
+        let (at, trailer) = (self.read + 1, 4 - mask.leading_zeros() as usize / 8);
         // The trailing number, 0 to 4 bytes.
         let number = match packed.get(at..at + 4) {
-            Some(_) => get_u32(packed, at) as usize & ((1 << (8 * trailer)) - 1),
-            None => self.last_number(packed, at, trailer.into())?,
+            Some(_) => (get_u32(packed, at) & mask) as usize,
+            None => self.last_number(packed, at, trailer)?,
         };
-        let at = at + usize::from(trailer);
-        if is_literal {
-            self.literal(packed, out, at, usize::from(len) + number)
-        } else {
-            self.copy(out, at, len.into(), usize::from(offset) + number)
+        let at = at + trailer;
+        match least {
+            0 if mask == 0 => self.literal(packed, out, at, len.into()),
+            0 => self.literal(packed, out, at, 1 + number),
+            _ => self.copy(out, at, len.into(), usize::from(offset) + number),
         }
     }
 
@@ -154,28 +180,35 @@ fn no_length() -> String {
 /// What a tag says.
 #[derive(Clone, Copy)]
 struct Tag {
-    /// The element's length, or 1 where the trailing number adds the rest.
-    len: u8,
-    /// The high part of a copy's offset; the trailing number adds the rest.
+    /// The bits of the number that follows, 0 to 4 bytes of it.
+    mask: u32,
+    /// The high part of a copy's offset; the number adds the rest.
     offset: u16,
-    /// Bytes of the number that follows.
-    trailer: u8,
-    is_literal: bool,
+    /// The element's length; of a literal whose length is that number and one, more than a step.
+    len: u8,
+    /// Bytes of the whole element, if it is no such literal.
+    advance: u8,
+    /// The least offset of a copy that does not overlap itself; 0 for a literal, which has none.
+    least: u8,
 }
 
 static TAGS: [Tag; 256] = {
-    let mut tags = [Tag { len: 0, offset: 0, trailer: 0, is_literal: false }; 256];
+    let mut tags = [Tag { mask: 0, offset: 0, len: 0, advance: 0, least: 0 }; 256];
     let mut tag = 0;
     while tag < 256 {
         let high = tag as u8 >> 2;
         let (len, offset, trailer) = match tag & 3 {
-            0 if high >= 60 => (1, 0, high - 59),
+            0 if high >= 60 => (u8::MAX, 0, high - 59),
             0 => (high + 1, 0, 0),
             1 => ((high & 7) + 4, (high as u16 >> 3) << 8, 1),
             2 => (high + 1, 0, 2),
             _ => (high + 1, 0, 4),
         };
-        tags[tag] = Tag { len, offset, trailer, is_literal: matches!(tag & 3, 0) };
+        let mask = ((1_u64 << (8 * trailer)) - 1) as u32;
+        tags[tag] = match tag & 3 {
+            0 => Tag { mask, offset, len, advance: len.saturating_add(1), least: 0 },
+            _ => Tag { mask, offset, len, advance: 1 + trailer, least: len },
+        };
         tag += 1;
     }
     tags
