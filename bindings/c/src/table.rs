@@ -33,22 +33,29 @@ pub(crate) trait Look: Send + Sync {
     fn info(&self) -> TableInfo;
 }
 
+/// What all tables have a method of the same name for.
+macro_rules! look_by_its_own_methods {
+    () => {
+        fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
+            self.get(key)
+        }
+
+        fn get_many(&self, keys: &[&[u8]]) -> Result<Vec<Option<Cow<'_, [u8]>>>> {
+            self.get_many(keys)
+        }
+
+        fn contains(&self, key: &[u8]) -> Result<bool> {
+            self.contains(key)
+        }
+
+        fn len(&self) -> u64 {
+            self.len()
+        }
+    };
+}
+
 impl Look for Snapshot {
-    fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
-        self.get(key)
-    }
-
-    fn get_many(&self, keys: &[&[u8]]) -> Result<Vec<Option<Cow<'_, [u8]>>>> {
-        self.get_many(keys)
-    }
-
-    fn contains(&self, key: &[u8]) -> Result<bool> {
-        self.contains(key)
-    }
-
-    fn len(&self) -> u64 {
-        self.len()
-    }
+    look_by_its_own_methods!();
 
     fn pairs(&self) -> Pairs<'_> {
         Box::new(self.iter())
@@ -66,21 +73,7 @@ where
     L: AsRef<[u8]> + Send + Sync,
     I: AsRef<[u8]> + Send + Sync,
 {
-    fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
-        self.get(key)
-    }
-
-    fn get_many(&self, keys: &[&[u8]]) -> Result<Vec<Option<Cow<'_, [u8]>>>> {
-        self.get_many(keys)
-    }
-
-    fn contains(&self, key: &[u8]) -> Result<bool> {
-        self.contains(key)
-    }
-
-    fn len(&self) -> u64 {
-        self.len()
-    }
+    look_by_its_own_methods!();
 
     fn pairs(&self) -> Pairs<'_> {
         Box::new(self.iter().map(|entry| entry.map(|entry| (entry.key, entry.value))))
@@ -96,21 +89,7 @@ where
     L: AsRef<[u8]> + Send + Sync,
     I: AsRef<[u8]> + Send + Sync,
 {
-    fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
-        self.get(key)
-    }
-
-    fn get_many(&self, keys: &[&[u8]]) -> Result<Vec<Option<Cow<'_, [u8]>>>> {
-        self.get_many(keys)
-    }
-
-    fn contains(&self, key: &[u8]) -> Result<bool> {
-        self.contains(key)
-    }
-
-    fn len(&self) -> u64 {
-        self.len()
-    }
+    look_by_its_own_methods!();
 
     fn pairs(&self) -> Pairs<'_> {
         Box::new(self.iter().map(|entry| entry.map(|entry| (entry.key, entry.value))))
