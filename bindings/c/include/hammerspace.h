@@ -86,11 +86,22 @@ typedef enum hammerspace_paging {
     HAMMERSPACE_PAGING_HUGE_PAGES = 5,
 } hammerspace_paging;
 
+// What the keys of shards are hashed as.
+typedef enum hammerspace_shard_keys {
+    // Bytes. Scio asks for these shards by Array[Byte].
+    HAMMERSPACE_SHARD_KEYS_BYTES = 0,
+    // Strings in UTF-8, as Scala hashes them. Scio asks for these by String.
+    HAMMERSPACE_SHARD_KEYS_STRINGS = 1,
+} hammerspace_shard_keys;
+
 // A walk through a table, which it keeps open for itself.
 typedef struct hammerspace_cursor hammerspace_cursor;
 
 // Why a function failed: what was found, where, and what to do.
 typedef struct hammerspace_error hammerspace_error;
+
+// A list of all that is wrong with a table.
+typedef struct hammerspace_findings hammerspace_findings;
 
 // A log file being written. Nothing of it is seen before it is finished.
 typedef struct hammerspace_log hammerspace_log;
@@ -132,6 +143,15 @@ typedef struct hammerspace_slice {
     size_t len;
 } hammerspace_slice;
 
+// What making an index may take. All zeros are the defaults.
+typedef struct hammerspace_effort {
+    // Bytes of memory; what does not fit goes to a file without a name, beside the index. 0: 256 MiB, which is enough for 100
+    // million keys.
+    uint64_t memory;
+    // Threads. 0: as many as the machine runs at once.
+    uint32_t threads;
+} hammerspace_effort;
+
 // How a space is opened and written. All zeros are the defaults: `hammerspace_options options = {0};`
 typedef struct hammerspace_options {
     // A hammerspace_durability.
@@ -150,6 +170,10 @@ typedef struct hammerspace_options {
     // Open the space also if its current version is damaged: it then reads as empty until it is mended by a replacing
     // writer, a rollback or a clear.
     bool mend;
+    // Bytes of memory for decoded blocks of compressed versions, shared by the threads of this process. 0: none.
+    uint64_t cache_bytes;
+    // For the indexes of new versions.
+    struct hammerspace_effort index;
 } hammerspace_options;
 
 // What a table is made of; of shards, all of them together.
@@ -237,6 +261,17 @@ const char *hammerspace_error_remedy(const struct hammerspace_error *error);
 // Frees an error. NULL is fine.
 void hammerspace_error_free(struct hammerspace_error *error);
 
+// How many findings there are: 0 for a sound table, and for NULL.
+uint64_t hammerspace_findings_count(const struct hammerspace_findings *findings);
+
+// A finding by its place from 0 on, with file, offset and remedy. NULL where there is none, and behind the first 100, which are
+// all that are kept. Lives as long as the list, and is not freed by itself.
+const struct hammerspace_error *hammerspace_findings_at(const struct hammerspace_findings *findings,
+                                                        size_t at);
+
+// Frees the list. NULL is fine.
+void hammerspace_findings_free(struct hammerspace_findings *findings);
+
 // Begins a log, which takes the place of one that is there when it is finished. `compression` is a
 // hammerspace_compression, `block_size` the bytes per block before compression; 0 and 0 are the defaults.
 struct hammerspace_error *hammerspace_log_create(const char *file,
@@ -269,6 +304,22 @@ void hammerspace_log_free(struct hammerspace_log *log);
 // memory; what they do not hold goes to a file without a name, beside the index.
 struct hammerspace_error *hammerspace_index_write(const char *log,
                                                   const char *index);
+
+// The same with so much memory and so many threads, on which the index does not depend; or the defaults if `effort` is NULL.
+struct hammerspace_error *hammerspace_index_write_within(const char *log,
+                                                         const char *index,
+                                                         const struct hammerspace_effort *effort);
+
+// Divides the live entries of a log and its index among `count` new shards, 1 to 32767, in a directory that is new or empty.
+// `keys` is a hammerspace_shard_keys, `compression` and `block_size` are those of hammerspace_log_create. The directory gets
+// its name when all is durable.
+struct hammerspace_error *hammerspace_shards_write(const char *log,
+                                                   const char *index,
+                                                   const char *directory,
+                                                   uint32_t count,
+                                                   uint32_t keys,
+                                                   uint32_t compression,
+                                                   uint32_t block_size);
 
 // Opens the space in an existing directory, with these options, or the default ones if they are NULL. Nothing is written;
 // a directory without a version is an empty space.
@@ -319,6 +370,14 @@ struct hammerspace_error *hammerspace_table_open(const char *log,
                                                  const char *index,
                                                  struct hammerspace_table **table);
 
+// The same with a hammerspace_paging, and with so many bytes of memory for decoded blocks, which the threads of this process
+// share; 0 are none. Some ways of paging take their time.
+struct hammerspace_error *hammerspace_table_open_with(const char *log,
+                                                      const char *index,
+                                                      uint32_t paging,
+                                                      uint64_t cache_bytes,
+                                                      struct hammerspace_table **table);
+
 // Opens a directory of shards, as Scio or `hammerspace sparkey shard` wrote it, as one table. What the keys were hashed as
 // is told by the keys.
 struct hammerspace_error *hammerspace_table_open_shards(const char *directory,
@@ -348,6 +407,11 @@ uint64_t hammerspace_table_len(const struct hammerspace_table *table);
 // What the table is made of.
 struct hammerspace_error *hammerspace_table_info(const struct hammerspace_table *table,
                                                  struct hammerspace_info *info);
+
+// Reads everything, and says all that is wrong with it. Takes time linear in the log, and 256 MiB of memory; what they do not
+// hold goes to a file without a name where `TMPDIR` says, or in /tmp. That something is wrong is a finding, and no error.
+struct hammerspace_error *hammerspace_table_verify(const struct hammerspace_table *table,
+                                                   struct hammerspace_findings **findings);
 
 // A cursor over all keys and values, in the order in which each key was last written; of shards, one after the other. It
 // holds the table by itself.

@@ -20,8 +20,10 @@
 pub mod bytes;
 pub mod cursor;
 pub mod error;
+pub mod findings;
 pub mod log;
 pub mod options;
+pub mod shards;
 pub mod space;
 pub mod table;
 pub mod versions;

@@ -8,7 +8,7 @@ use hammerspace::sparkey::{LogFile, Pair};
 
 use crate::bytes::{bytes, path};
 use crate::error::{Error, answer, fill, given, invalid};
-use crate::options::log_options;
+use crate::options::{Effort, log_options};
 
 /// A log file being written. Nothing of it is seen before it is finished.
 pub struct Log(Option<LogFile>);
@@ -98,9 +98,20 @@ pub extern "C" fn hammerspace_log_free(log: Option<Box<Log>>) {
 /// memory; what they do not hold goes to a file without a name, beside the index.
 #[unsafe(no_mangle)]
 pub extern "C" fn hammerspace_index_write(log: *const c_char, index: *const c_char) -> Option<Box<Error>> {
+    hammerspace_index_write_within(log, index, None)
+}
+
+/// The same with so much memory and so many threads, on which the index does not depend; or the defaults if `effort` is NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn hammerspace_index_write_within(
+    log: *const c_char,
+    index: *const c_char,
+    effort: Option<&Effort>,
+) -> Option<Box<Error>> {
     answer(|| {
         // SAFETY: text that ends with a NUL, by the rules of the header.
         let (log, index) = unsafe { (path(log)?, path(index)?) };
-        Pair { log: log.into(), index: index.into() }.build_index().map(drop)
+        let pair = Pair { log: log.into(), index: index.into() };
+        pair.build_index_within(&Effort::to_ours(effort)).map(drop)
     })
 }

@@ -1,8 +1,9 @@
 //! Options, as a struct of numbers of which 0 is the default.
 
+use std::num::NonZero;
 use std::time::Duration;
 
-use hammerspace::sparkey::LogOptions;
+use hammerspace::sparkey::{LogOptions, ShardKeys as TheirKeys};
 use hammerspace::{Compression as Theirs, Result};
 
 use crate::error::invalid;
@@ -49,6 +50,39 @@ pub enum Paging {
     HugePages = 5,
 }
 
+/// What the keys of shards are hashed as.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub enum ShardKeys {
+    /// Bytes. Scio asks for these shards by Array[Byte].
+    Bytes = 0,
+    /// Strings in UTF-8, as Scala hashes them. Scio asks for these by String.
+    Strings = 1,
+}
+
+/// What making an index may take. All zeros are the defaults.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Effort {
+    /// Bytes of memory; what does not fit goes to a file without a name, beside the index. 0: 256 MiB, which is enough for 100
+    /// million keys.
+    pub memory: u64,
+    /// Threads. 0: as many as the machine runs at once.
+    pub threads: u32,
+}
+
+impl Effort {
+    pub(crate) fn to_ours(given: Option<&Self>) -> hammerspace::Effort {
+        let mut effort = hammerspace::Effort::default();
+        let Some(given) = given else { return effort };
+        if given.memory != 0 {
+            effort.memory = given.memory;
+        }
+        effort.threads = NonZero::new(given.threads as usize);
+        effort
+    }
+}
+
 /// How a space is opened and written. All zeros are the defaults: `hammerspace_options options = {0};`
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -69,6 +103,10 @@ pub struct Options {
     /// Open the space also if its current version is damaged: it then reads as empty until it is mended by a replacing
     /// writer, a rollback or a clear.
     pub mend: bool,
+    /// Bytes of memory for decoded blocks of compressed versions, shared by the threads of this process. 0: none.
+    pub cache_bytes: u64,
+    /// For the indexes of new versions.
+    pub index: Effort,
 }
 
 impl Options {
@@ -76,6 +114,7 @@ impl Options {
         let mut options = hammerspace::Options::new();
         let Some(given) = given else { return Ok(options) };
         options = options.durability(durability(given.durability)?).paging(paging(given.paging)?);
+        options = options.cache_bytes(given.cache_bytes as usize).effort(Effort::to_ours(Some(&given.index)));
         if let Some(compression) = compression(given.compression)? {
             options = options.compression(compression);
         }
@@ -112,7 +151,7 @@ fn durability(given: u32) -> Result<hammerspace::Durability> {
     }
 }
 
-fn paging(given: u32) -> Result<hammerspace::Paging> {
+pub(crate) fn paging(given: u32) -> Result<hammerspace::Paging> {
     use hammerspace::Paging as Ours;
     match given {
         given if given == Paging::OnDemand as u32 => Ok(Ours::OnDemand),
@@ -122,6 +161,14 @@ fn paging(given: u32) -> Result<hammerspace::Paging> {
         given if given == Paging::Lock as u32 => Ok(Ours::Lock),
         given if given == Paging::HugePages as u32 => Ok(Ours::HugePages),
         other => Err(invalid(format!("{other} is no hammerspace_paging"))),
+    }
+}
+
+pub(crate) fn shard_keys(given: u32) -> Result<TheirKeys> {
+    match given {
+        given if given == ShardKeys::Bytes as u32 => Ok(TheirKeys::Bytes),
+        given if given == ShardKeys::Strings as u32 => Ok(TheirKeys::Strings),
+        other => Err(invalid(format!("{other} is no hammerspace_shard_keys"))),
     }
 }
 

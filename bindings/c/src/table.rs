@@ -6,13 +6,14 @@ use std::mem::MaybeUninit;
 use std::slice;
 use std::sync::Arc;
 
-use hammerspace::sparkey::{self, Pair};
-use hammerspace::{IndexHeader, LogHeader, Result, Snapshot};
+use hammerspace::sparkey::{self, BlockCache, Pair};
+use hammerspace::{Effort, IndexHeader, LogHeader, Report, Result, Snapshot};
 
 use crate::bytes::{Slice, Value, bytes, path};
 use crate::cursor::{Cursor, Pairs};
 use crate::error::{Error, fill, given};
-use crate::options::number_of;
+use crate::findings::Findings;
+use crate::options::{self, Paging, number_of};
 
 /// Keys and their values, which never change: a version of a space, a Sparkey log and its index, or a directory of shards.
 pub struct Table(Arc<dyn Look>);
@@ -31,24 +32,32 @@ pub(crate) trait Look: Send + Sync {
     fn len(&self) -> u64;
     fn pairs(&self) -> Pairs<'_>;
     fn info(&self) -> TableInfo;
+    fn verify(&self) -> Result<Report>;
+}
+
+/// What all tables have a method of the same name for.
+macro_rules! look_by_its_own_methods {
+    () => {
+        fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
+            self.get(key)
+        }
+
+        fn get_many(&self, keys: &[&[u8]]) -> Result<Vec<Option<Cow<'_, [u8]>>>> {
+            self.get_many(keys)
+        }
+
+        fn contains(&self, key: &[u8]) -> Result<bool> {
+            self.contains(key)
+        }
+
+        fn len(&self) -> u64 {
+            self.len()
+        }
+    };
 }
 
 impl Look for Snapshot {
-    fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
-        self.get(key)
-    }
-
-    fn get_many(&self, keys: &[&[u8]]) -> Result<Vec<Option<Cow<'_, [u8]>>>> {
-        self.get_many(keys)
-    }
-
-    fn contains(&self, key: &[u8]) -> Result<bool> {
-        self.contains(key)
-    }
-
-    fn len(&self) -> u64 {
-        self.len()
-    }
+    look_by_its_own_methods!();
 
     fn pairs(&self) -> Pairs<'_> {
         Box::new(self.iter())
@@ -59,6 +68,10 @@ impl Look for Snapshot {
         info.version = self.number().unwrap_or(0);
         info
     }
+
+    fn verify(&self) -> Result<Report> {
+        self.verify().map(Option::unwrap_or_default)
+    }
 }
 
 impl<L, I> Look for sparkey::Table<L, I>
@@ -66,21 +79,7 @@ where
     L: AsRef<[u8]> + Send + Sync,
     I: AsRef<[u8]> + Send + Sync,
 {
-    fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
-        self.get(key)
-    }
-
-    fn get_many(&self, keys: &[&[u8]]) -> Result<Vec<Option<Cow<'_, [u8]>>>> {
-        self.get_many(keys)
-    }
-
-    fn contains(&self, key: &[u8]) -> Result<bool> {
-        self.contains(key)
-    }
-
-    fn len(&self) -> u64 {
-        self.len()
-    }
+    look_by_its_own_methods!();
 
     fn pairs(&self) -> Pairs<'_> {
         Box::new(self.iter().map(|entry| entry.map(|entry| (entry.key, entry.value))))
@@ -89,6 +88,10 @@ where
     fn info(&self) -> TableInfo {
         TableInfo::of((self.log().header(), self.index().header()))
     }
+
+    fn verify(&self) -> Result<Report> {
+        self.verify_within(&Effort::default(), sparkey::scratch)
+    }
 }
 
 impl<L, I> Look for sparkey::Shards<L, I>
@@ -96,21 +99,7 @@ where
     L: AsRef<[u8]> + Send + Sync,
     I: AsRef<[u8]> + Send + Sync,
 {
-    fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
-        self.get(key)
-    }
-
-    fn get_many(&self, keys: &[&[u8]]) -> Result<Vec<Option<Cow<'_, [u8]>>>> {
-        self.get_many(keys)
-    }
-
-    fn contains(&self, key: &[u8]) -> Result<bool> {
-        self.contains(key)
-    }
-
-    fn len(&self) -> u64 {
-        self.len()
-    }
+    look_by_its_own_methods!();
 
     fn pairs(&self) -> Pairs<'_> {
         Box::new(self.iter().map(|entry| entry.map(|entry| (entry.key, entry.value))))
@@ -118,6 +107,10 @@ where
 
     fn info(&self) -> TableInfo {
         self.tables().iter().map(Look::info).reduce(TableInfo::and).unwrap_or(TableInfo::NOTHING)
+    }
+
+    fn verify(&self) -> Result<Report> {
+        self.verify_within(&Effort::default(), sparkey::scratch)
     }
 }
 
@@ -210,11 +203,28 @@ pub extern "C" fn hammerspace_table_open(
     index: *const c_char,
     table: Option<&mut MaybeUninit<Option<Box<Table>>>>,
 ) -> Option<Box<Error>> {
+    hammerspace_table_open_with(log, index, Paging::OnDemand as u32, 0, table)
+}
+
+/// The same with a hammerspace_paging, and with so many bytes of memory for decoded blocks, which the threads of this process
+/// share; 0 are none. Some ways of paging take their time.
+#[unsafe(no_mangle)]
+pub extern "C" fn hammerspace_table_open_with(
+    log: *const c_char,
+    index: *const c_char,
+    paging: u32,
+    cache_bytes: u64,
+    table: Option<&mut MaybeUninit<Option<Box<Table>>>>,
+) -> Option<Box<Error>> {
     fill(table, None, || {
         // SAFETY: text that ends with a NUL, by the rules of the header.
         let (log, index) = unsafe { (path(log)?, path(index)?) };
         let pair = Pair { log: log.into(), index: index.into() };
-        Ok(Some(Table::boxed(pair.open()?)))
+        let mut table = pair.open_with(options::paging(paging)?)?;
+        if cache_bytes != 0 {
+            table = table.with_cache(Arc::new(BlockCache::new(cache_bytes as usize)));
+        }
+        Ok(Some(Table::boxed(table)))
     })
 }
 
@@ -303,6 +313,16 @@ pub extern "C" fn hammerspace_table_info(
     info: Option<&mut MaybeUninit<TableInfo>>,
 ) -> Option<Box<Error>> {
     fill(info, TableInfo::NOTHING, || Ok(open(table)?.info()))
+}
+
+/// Reads everything, and says all that is wrong with it. Takes time linear in the log, and 256 MiB of memory; what they do not
+/// hold goes to a file without a name where `TMPDIR` says, or in /tmp. That something is wrong is a finding, and no error.
+#[unsafe(no_mangle)]
+pub extern "C" fn hammerspace_table_verify(
+    table: Option<&Table>,
+    findings: Option<&mut MaybeUninit<Option<Box<Findings>>>>,
+) -> Option<Box<Error>> {
+    fill(findings, None, || open(table)?.verify().map(Findings::boxed))
 }
 
 /// A cursor over all keys and values, in the order in which each key was last written; of shards, one after the other. It

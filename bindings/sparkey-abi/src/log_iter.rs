@@ -99,10 +99,7 @@ pub(crate) extern "C" fn sparkey_logiter_keychunk(
     mut chunk: Out<*const u8>,
     mut len: Out<u64>,
 ) -> c_int {
-    answer(|| {
-        let (iter, log) = active(&mut iter, &log)?;
-        lend(iter.key_chunk(log, len_max)?, &mut chunk, &mut len)
-    })
+    answer(|| lend(&mut iter, &log, Cursor::key_chunk, len_max, &mut chunk, &mut len))
 }
 
 #[unsafe(no_mangle)]
@@ -113,10 +110,7 @@ pub(crate) extern "C" fn sparkey_logiter_valuechunk(
     mut chunk: Out<*const u8>,
     mut len: Out<u64>,
 ) -> c_int {
-    answer(|| {
-        let (iter, log) = active(&mut iter, &log)?;
-        lend(iter.value_chunk(log, len_max)?, &mut chunk, &mut len)
-    })
+    answer(|| lend(&mut iter, &log, Cursor::value_chunk, len_max, &mut chunk, &mut len))
 }
 
 #[unsafe(no_mangle)]
@@ -217,7 +211,17 @@ fn check_active(iter: &LogIter, log: &LogReader) -> Outcome {
     if iter.state() == CursorState::Active { Ok(()) } else { Err(Code::LogIteratorInactive) }
 }
 
-fn lend(piece: &[u8], chunk: &mut Out<*const u8>, len: &mut Out<u64>) -> Outcome {
+/// Shows C the next piece.
+fn lend(
+    iter: &mut Unique<LogIter>,
+    log: &Shared<LogReader>,
+    next: Chunk,
+    len_max: u64,
+    chunk: &mut Out<*const u8>,
+    len: &mut Out<u64>,
+) -> Outcome {
+    let (iter, log) = active(iter, log)?;
+    let piece = next(iter, log, len_max)?;
     // With nothing left C leaves the pointer alone.
     if !piece.is_empty() {
         chunk.set(piece.as_ptr())?;

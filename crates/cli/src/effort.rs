@@ -8,11 +8,11 @@ use hammerspace_sparkey::Effort;
 
 #[derive(Args)]
 pub(crate) struct Indexing {
-    /// Memory for building the index, beyond the log itself: a number of bytes, or with a unit such as 64MiB. What does not
-    /// fit goes to a scratch file beside the index
+    /// Memory for making an index, beyond the log itself: a number of bytes, or with a unit such as 64MiB. What does not fit
+    /// goes to a scratch file: beside the index, or, to verify one, where TMPDIR says
     #[arg(long, value_name = "SIZE", default_value_t = ByteSize(Effort::MEMORY))]
     memory: ByteSize,
-    /// Threads for building the index [default: as many as the machine runs at once]
+    /// Threads for making an index [default: as many as the machine runs at once]
     #[arg(long, value_name = "N")]
     threads: Option<NonZero<usize>>,
 }

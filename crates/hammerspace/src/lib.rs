@@ -101,5 +101,5 @@ pub use hammerspace_space::{
 /// ```
 pub mod sparkey {
     pub use hammerspace_sparkey::{BlockCache, Entry, Live, LogOptions, ShardKeys, Shards, Table};
-    pub use hammerspace_tables::{LogFile, Pair, Sharding, open_shards, write_shards};
+    pub use hammerspace_tables::{LogFile, Pair, Sharding, open_shards, scratch, write_shards};
 }

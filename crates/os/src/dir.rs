@@ -12,13 +12,14 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, readlinkat, r
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::File;
-use crate::trace::{Op, about_to};
+use crate::trace::{Op, Watched};
 
 /// An open directory. Names are single components, resolved against it however the path to it changes.
 #[derive(Debug)]
 pub struct Dir {
     fd: OwnedFd,
     path: PathBuf,
+    watched: Watched,
 }
 
 /// One name in a directory.
@@ -58,7 +59,7 @@ impl Dir {
             .map_err(io::Error::from)
             .doing("open the directory")
             .map_err(|error| error.file(path))?;
-        Ok(Self { fd, path: path.to_path_buf() })
+        Ok(Self { fd, path: path.to_path_buf(), watched: Watched::here() })
     }
 
     /// Makes a directory and those above it, as far as they are missing, and opens it.
@@ -83,7 +84,11 @@ impl Dir {
             Err(Errno::NOTDIR | Errno::LOOP) => Err(Errno::NOENT),
             other => other,
         })?;
-        Ok(fd.map(|fd| Self { fd, path: self.path.join(name) }))
+        Ok(fd.map(|fd| self.within(fd, name)))
+    }
+
+    fn within(&self, fd: OwnedFd, name: &str) -> Self {
+        Self { fd, path: self.path.join(name), watched: self.watched.within() }
     }
 
     /// Opens a file for reading. `None` where the name is not there.
@@ -116,7 +121,7 @@ impl Dir {
         let path = self.path.join(name);
         let flags = flags | OFlags::RDWR | OFlags::CREATE | FILE_FLAGS;
         let fd = self.named("create", name, || {
-            about_to(|| Op::Create(path.clone()))?;
+            self.watched.about_to(|| Op::Create(path.clone()))?;
             Ok(openat(&self.fd, name, flags, mode)?)
         })?;
         self.regular(fd, name)
@@ -127,7 +132,7 @@ impl Dir {
         let stat = self.named("look at", name, || Ok(rustix::fs::fstat(&fd)?))?;
         let path = self.path.join(name);
         if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
-            return Ok(File::new(fd, path));
+            return Ok(File::new(fd, path, self.watched.within()));
         }
         Err(Error::new(Kind::Corrupt, "this is not a regular file")
             .file(path)
@@ -155,17 +160,17 @@ impl Dir {
     /// Makes a directory and opens it.
     pub fn create_dir(&self, name: &str) -> Result<Self> {
         self.named("make the directory", name, || {
-            about_to(|| Op::MakeDir(self.path.join(name)))?;
+            self.watched.about_to(|| Op::MakeDir(self.path.join(name)))?;
             Ok(mkdirat(&self.fd, name, DIR_MODE)?)
         })?;
         let fd = self.named("open the directory", name, || Ok(openat(&self.fd, name, DIR_FLAGS, Mode::empty())?))?;
-        Ok(Self { fd, path: self.path.join(name) })
+        Ok(self.within(fd, name))
     }
 
     /// Makes a symbolic link to `target`.
     pub fn symlink(&self, target: &str, name: &str) -> Result<()> {
         self.named("make the link", name, || {
-            about_to(|| Op::Symlink(target.into(), self.path.join(name)))?;
+            self.watched.about_to(|| Op::Symlink(target.into(), self.path.join(name)))?;
             Ok(symlinkat(target, &self.fd, name)?)
         })
     }
@@ -187,7 +192,7 @@ impl Dir {
     pub fn rename(&self, from: &str, to: impl AsRef<OsStr>) -> Result<()> {
         let to = to.as_ref();
         self.named("rename", from, || {
-            about_to(|| Op::Rename(self.path.join(from), self.path.join(to)))?;
+            self.watched.about_to(|| Op::Rename(self.path.join(from), self.path.join(to)))?;
             Ok(renameat(&self.fd, from, &self.fd, to)?)
         })
     }
@@ -195,7 +200,7 @@ impl Dir {
     /// Removes a file or a link. Says whether it was there.
     pub fn unlink(&self, name: &str) -> Result<bool> {
         let done = self.maybe("remove", name, || {
-            about_to(|| Op::Unlink(self.path.join(name))).map_err(|error| errno(&error))?;
+            self.watched.about_to(|| Op::Unlink(self.path.join(name))).map_err(|error| errno(&error))?;
             unlinkat(&self.fd, name, AtFlags::empty())
         })?;
         Ok(done.is_some())
@@ -211,7 +216,7 @@ impl Dir {
             }
         }
         self.maybe("remove the directory", name, || {
-            about_to(|| Op::RemoveDir(self.path.join(name))).map_err(|error| errno(&error))?;
+            self.watched.about_to(|| Op::RemoveDir(self.path.join(name))).map_err(|error| errno(&error))?;
             unlinkat(&self.fd, name, AtFlags::REMOVEDIR)
         })?;
         Ok(())
@@ -219,7 +224,8 @@ impl Dir {
 
     /// Makes the names in this directory durable.
     pub fn sync(&self) -> Result<()> {
-        about_to(|| Op::SyncDir(self.path.clone()))
+        self.watched
+            .about_to(|| Op::SyncDir(self.path.clone()))
             .and_then(|()| Ok(retry_on_intr(|| rustix::fs::fsync(&self.fd))?))
             .doing("sync the directory")
             .map_err(|error| error.file(&self.path))

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use hammerspace_error::{Doing, Result};
 use rustix::io::Errno;
 
-use crate::trace::{Op, about_to};
+use crate::trace::{Op, Watched};
 
 /// An open file that knows its path, for messages.
 ///
@@ -17,27 +17,29 @@ use crate::trace::{Op, about_to};
 /// which file.
 #[derive(Debug)]
 pub struct File {
-    file: fs::File,
+    inner: fs::File,
     path: PathBuf,
+    watched: Watched,
 }
 
 impl File {
-    pub(crate) fn new(fd: OwnedFd, path: PathBuf) -> Self {
-        Self { file: fd.into(), path }
+    pub(crate) fn new(fd: OwnedFd, path: PathBuf, watched: Watched) -> Self {
+        Self { inner: fd.into(), path, watched }
     }
 
     /// Opens an existing file for reading.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let file = fs::File::open(path).doing("open").map_err(|error| error.file(path))?;
-        Ok(Self { file, path: path.to_path_buf() })
+        Ok(Self { inner: file, path: path.to_path_buf(), watched: Watched::here() })
     }
 
     /// Opens an existing file for reading and writing.
     pub fn open_to_write(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let file = fs::File::options().read(true).write(true).open(path);
-        Ok(Self { file: file.doing("open").map_err(|error| error.file(path))?, path: path.to_path_buf() })
+        let file = file.doing("open").map_err(|error| error.file(path))?;
+        Ok(Self { inner: file, path: path.to_path_buf(), watched: Watched::here() })
     }
 
     /// The path it was opened by.
@@ -47,7 +49,7 @@ impl File {
 
     /// Its length now, in bytes.
     pub fn len(&self) -> Result<u64> {
-        self.named("look at", || Ok(self.file.metadata()?.len()))
+        self.named("look at", || Ok(self.inner.metadata()?.len()))
     }
 
     /// Whether it has no bytes.
@@ -57,7 +59,7 @@ impl File {
 
     /// When it was last written.
     pub fn modified(&self) -> Result<std::time::SystemTime> {
-        self.named("look at", || self.file.metadata()?.modified())
+        self.named("look at", || self.inner.metadata()?.modified())
     }
 
     /// Fills `buffer` from `offset`, as far as the file goes; gives how many bytes there were.
@@ -65,7 +67,7 @@ impl File {
         self.named("read", || {
             let mut done = 0;
             while done < buffer.len() {
-                match self.file.read_at(&mut buffer[done..], offset + done as u64) {
+                match self.inner.read_at(&mut buffer[done..], offset + done as u64) {
                     Ok(0) => break,
                     Ok(n) => done += n,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -79,24 +81,24 @@ impl File {
     /// Writes all of `bytes` at `offset`.
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
         self.named("write", || {
-            about_to(|| Op::Write(self.path.clone(), offset, bytes.to_vec()))?;
-            self.file.write_all_at(bytes, offset)
+            self.watched.about_to(|| Op::Write(self.path.clone(), offset, bytes.to_vec()))?;
+            self.inner.write_all_at(bytes, offset)
         })
     }
 
     /// Cuts or extends the file to `len` bytes.
     pub fn truncate(&self, len: u64) -> Result<()> {
         self.named("truncate", || {
-            about_to(|| Op::Truncate(self.path.clone(), len))?;
-            self.file.set_len(len)
+            self.watched.about_to(|| Op::Truncate(self.path.clone(), len))?;
+            self.inner.set_len(len)
         })
     }
 
     /// Makes the bytes durable: once this returns they survive a power cut. The name is [`crate::Dir::sync`]'s business.
     pub fn sync(&self) -> Result<()> {
         self.named("sync", || {
-            about_to(|| Op::SyncFile(self.path.clone()))?;
-            self.file.sync_data()
+            self.watched.about_to(|| Op::SyncFile(self.path.clone()))?;
+            self.inner.sync_data()
         })
     }
 
@@ -106,19 +108,19 @@ impl File {
     pub fn copy_from(&self, source: &Self, bytes: &[u8]) -> Result<()> {
         let len = bytes.len() as u64;
         self.named("copy the log", || {
-            about_to(|| Op::Write(self.path.clone(), 0, bytes.to_vec()))?;
+            self.watched.about_to(|| Op::Write(self.path.clone(), 0, bytes.to_vec()))?;
             if self.share_blocks(source) {
                 // Shared as a whole, the source may be longer than what is asked for.
-                return self.file.set_len(len);
+                return self.inner.set_len(len);
             }
             let copied = self.copy_in_kernel(source, len)?;
-            self.file.write_all_at(&bytes[copied as usize..], copied)
+            self.inner.write_all_at(&bytes[copied as usize..], copied)
         })
     }
 
     #[cfg(target_os = "linux")]
     fn share_blocks(&self, source: &Self) -> bool {
-        rustix::fs::ioctl_ficlone(&self.file, &source.file).is_ok()
+        rustix::fs::ioctl_ficlone(&self.inner, &source.inner).is_ok()
     }
 
     /// Copies up to `len` bytes from the start of `source`, as far as the kernel will; gives how many.
@@ -128,7 +130,7 @@ impl File {
         while copied < len {
             let (mut from, mut to) = (copied, copied);
             let left = (len - copied) as usize;
-            match rustix::fs::copy_file_range(&source.file, Some(&mut from), &self.file, Some(&mut to), left) {
+            match rustix::fs::copy_file_range(&source.inner, Some(&mut from), &self.inner, Some(&mut to), left) {
                 Ok(more @ 1..) => copied += more as u64,
                 Err(Errno::INTR) => {}
                 // The source is over; or not between these two files, or not on this kernel.
@@ -150,7 +152,7 @@ impl File {
     }
 
     pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+        self.inner.as_fd()
     }
 
     pub(crate) fn named<T>(&self, what: &str, work: impl FnOnce() -> io::Result<T>) -> Result<T> {
@@ -160,7 +162,7 @@ impl File {
 
 impl Read for File {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.file.read(buffer)
+        self.inner.read(buffer)
     }
 }
 
@@ -168,12 +170,12 @@ impl Write for File {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         #[cfg(feature = "testing")]
         {
-            let offset = self.file.stream_position()?;
-            about_to(|| Op::Write(self.path.clone(), offset, bytes.to_vec()))?;
-            self.file.write_all(bytes).map(|()| bytes.len())
+            let offset = self.inner.stream_position()?;
+            self.watched.about_to(|| Op::Write(self.path.clone(), offset, bytes.to_vec()))?;
+            self.inner.write_all(bytes).map(|()| bytes.len())
         }
         #[cfg(not(feature = "testing"))]
-        self.file.write(bytes)
+        self.inner.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -183,6 +185,6 @@ impl Write for File {
 
 impl Seek for File {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
+        self.inner.seek(to)
     }
 }

@@ -10,11 +10,11 @@
 //! Names and bytes live in inodes, as on a real disk: a synced name in a directory whose own name was never synced is
 //! lost with it, and a file removed from a directory is gone under whatever name that directory is found.
 
-use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use fastrand::Rng;
 use hammerspace_os::trace::{Op, watch};
@@ -32,28 +32,28 @@ pub struct Tape {
 
 /// How far the tape has run while it is being recorded.
 #[derive(Clone, Default)]
-pub struct Counter(Rc<Cell<usize>>);
+pub struct Counter(Arc<AtomicUsize>);
 
 impl Counter {
     /// Changes so far.
     pub fn now(&self) -> usize {
-        self.0.get()
+        self.0.load(Ordering::Relaxed)
     }
 }
 
 impl Tape {
     /// Tapes what `work` does below `root`, which is empty at the start.
     pub fn record<T>(root: &Path, work: impl FnOnce(&Counter) -> T) -> (Self, T) {
-        let ops = Rc::new(RefCell::new(Vec::new()));
+        let ops = Arc::new(Mutex::new(Vec::new()));
         let counter = Counter::default();
-        let (tape, count) = (Rc::clone(&ops), counter.clone());
+        let (tape, count) = (Arc::clone(&ops), counter.clone());
         let watcher = move |op: &Op| {
-            tape.borrow_mut().push(Some(op.clone()));
-            count.0.set(count.0.get() + 1);
+            tape.lock().unwrap().push(Some(op.clone()));
+            count.0.fetch_add(1, Ordering::Relaxed);
             Ok(())
         };
         let outcome = watch(watcher, || work(&counter));
-        let ops = ops.borrow().clone();
+        let ops = ops.lock().unwrap().clone();
         (Self { root: root.to_path_buf(), ops }, outcome)
     }
 
@@ -76,11 +76,17 @@ impl Tape {
         self.ops.iter().enumerate().filter_map(is_sync).collect()
     }
 
-    /// The same work by code that forgot one sync.
+    /// The places of all writes to files of this name.
+    pub fn writes(&self, name: &str) -> Vec<usize> {
+        let is_write = |op: &Option<Op>| matches!(op, Some(Op::Write(path, ..)) if path.ends_with(name));
+        (0..self.ops.len()).filter(|at| is_write(&self.ops[*at])).collect()
+    }
+
+    /// The same work by code that forgot one change.
     #[must_use]
-    pub fn forgetting(&self, sync: usize) -> Self {
+    pub fn forgetting(&self, at: usize) -> Self {
         let mut tape = self.clone();
-        tape.ops[sync] = None;
+        tape.ops[at] = None;
         tape
     }
 

@@ -3,4 +3,5 @@
 
 pub mod c;
 pub mod disk;
+pub mod golden;
 pub mod page;

@@ -258,6 +258,81 @@ static void shards_are_one_table(const char *shards) {
     HOLDS(table == NULL);
 }
 
+static void what_is_wrong_is_found(void) {
+    hammerspace_table *table;
+    hammerspace_findings *findings;
+    const char *log = in_scratch("numbers.spl"), *index = in_scratch("other-name");
+    hammerspace_effort effort = {1 << 16, 1};
+    WORKS(hammerspace_index_write_within(log, index, &effort));
+    WORKS(hammerspace_table_open_with(log, index, HAMMERSPACE_PAGING_PREFETCH, 1 << 20, &table));
+    HOLDS(has(table, "key 8", "8") && has(table, "key 8", "8") && has(table, "key 7", NULL));
+    WORKS(hammerspace_table_verify(table, &findings));
+    HOLDS(hammerspace_findings_count(findings) == 0 && !hammerspace_findings_at(findings, 0));
+    hammerspace_findings_free(findings);
+    hammerspace_table_free(table);
+
+    // All slots are lost.
+    FILE *file = fopen(index, "r+b");
+    HOLDS(file && fseek(file, 112, SEEK_SET) == 0);
+    for (int i = 0; i < 66 * 8; i++) HOLDS(fputc(0, file) == 0);
+    HOLDS(fclose(file) == 0);
+    WORKS(hammerspace_table_open(log, index, &table));
+    WORKS(hammerspace_table_verify(table, &findings));
+    HOLDS(hammerspace_findings_count(findings) > 50);
+    const hammerspace_error *first = hammerspace_findings_at(findings, 0);
+    HOLDS(hammerspace_error_kind(first) == HAMMERSPACE_KIND_CORRUPT && hammerspace_error_remedy(first));
+    HOLDS(strcmp(hammerspace_error_file(first), index) == 0 && hammerspace_error_offset(first) < 1000);
+    HOLDS(!hammerspace_findings_at(findings, 100));
+    hammerspace_table_free(table);
+    hammerspace_findings_free(findings);
+    WORKS(hammerspace_index_write(log, index));
+    FAILS(INVALID, hammerspace_table_verify(NULL, &findings));
+    HOLDS(!findings && hammerspace_findings_count(NULL) == 0 && !hammerspace_findings_at(NULL, 0));
+    hammerspace_findings_free(NULL);
+}
+
+static void shards_are_written(void) {
+    hammerspace_table *table;
+    hammerspace_findings *findings;
+    const char *log = in_scratch("numbers.spl"), *index = in_scratch("other-name"), *shards = in_scratch("shards");
+    uint32_t keys = HAMMERSPACE_SHARD_KEYS_STRINGS;
+    FAILS(INVALID, hammerspace_shards_write(log, index, shards, 0, keys, 0, 0));
+    FAILS(INVALID, hammerspace_shards_write(log, index, shards, 3, 2, 0, 0));
+    WORKS(hammerspace_shards_write(log, index, shards, 3, keys, HAMMERSPACE_COMPRESSION_ZSTD, 4096));
+    FAILS(INVALID, hammerspace_shards_write(log, index, shards, 3, keys, 0, 0));
+    WORKS(hammerspace_table_open_shards(shards, &table));
+    HOLDS(hammerspace_table_len(table) == 50 && has(table, "key 8", "8") && has(table, "key 7", NULL));
+    WORKS(hammerspace_table_verify(table, &findings));
+    HOLDS(hammerspace_findings_count(findings) == 0);
+    hammerspace_findings_free(findings);
+    hammerspace_table_free(table);
+}
+
+static void a_space_takes_its_options(void) {
+    hammerspace_space *space;
+    hammerspace_findings *findings;
+    hammerspace_options options;
+    memset(&options, 0, sizeof options);
+    options.compression = HAMMERSPACE_COMPRESSION_SNAPPY;
+    options.cache_bytes = 1 << 20;
+    options.index.memory = 1 << 20;
+    options.index.threads = 1;
+    WORKS(hammerspace_space_create(in_scratch("cached"), &options, &space));
+    hammerspace_table *table = snapshot_of(space);
+    WORKS(hammerspace_table_verify(table, &findings));
+    HOLDS(hammerspace_findings_count(findings) == 0);
+    hammerspace_findings_free(findings);
+    hammerspace_table_free(table);
+    publish(space, "k", "v", 1);
+    table = snapshot_of(space);
+    HOLDS(has(table, "k", "v") && has(table, "k", "v"));
+    WORKS(hammerspace_table_verify(table, &findings));
+    HOLDS(hammerspace_findings_count(findings) == 0);
+    hammerspace_findings_free(findings);
+    hammerspace_table_free(table);
+    hammerspace_space_free(space);
+}
+
 static void null_is_an_error_and_can_be_freed(void) {
     hammerspace_space *space = (hammerspace_space *)scratch;
     hammerspace_table *table = (hammerspace_table *)scratch;
@@ -389,6 +464,9 @@ int main(int argc, char **argv) {
     a_table_is_read_in_every_way(HAMMERSPACE_COMPRESSION_SNAPPY);
     a_table_is_read_in_every_way(HAMMERSPACE_COMPRESSION_ZSTD);
     shards_are_one_table(argv[2]);
+    what_is_wrong_is_found();
+    shards_are_written();
+    a_space_takes_its_options();
     null_is_an_error_and_can_be_freed();
     errors_say_what_where_and_what_to_do();
     threads_share_a_table();

@@ -2,47 +2,13 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::path::PathBuf;
 
 use fastrand::Rng;
 use hammerspace_testkit::c::memcheck;
-use serde::Deserialize;
+use hammerspace_testkit::golden::{self, Reject, manifest};
 use tempfile::tempdir;
 
 use crate::peers::{PEERS, Whose};
-
-#[derive(Deserialize)]
-struct Manifest {
-    pairs: Vec<Pair>,
-    reject: Vec<Reject>,
-}
-
-#[derive(Deserialize)]
-struct Pair {
-    spi: String,
-    spl: String,
-    log_entries: usize,
-    live_entries: usize,
-}
-
-#[derive(Deserialize)]
-struct Reject {
-    name: String,
-    spi: String,
-    spl: String,
-    #[serde(rename = "must_reject")]
-    must_be_refused: bool,
-    c_logreader_open: i32,
-    c_hash_open: i32,
-}
-
-fn golden(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/sparkey").join(name)
-}
-
-fn manifest() -> Manifest {
-    serde_json::from_slice(&fs::read(golden("manifest.json")).unwrap()).unwrap()
-}
 
 /// Everything that reads: each log and each pair, from end to end, some keys, and a new index.
 const READ: &str = "all it.spl\nlive it.spi it.spl\nget it.spi it.spl .\nget it.spi it.spl .6b31\nget it.spi it.spl .6b657931\n\
@@ -51,8 +17,9 @@ const READ: &str = "all it.spl\nlive it.spi it.spl\nget it.spi it.spl .\nget it.
 #[test]
 fn sound_pairs_by_all_writers_are_read_whole() {
     for pair in manifest().pairs {
-        let lines = format!("all {0}\nlive {1} {0}\n", golden(&pair.spl).display(), golden(&pair.spi).display());
-        let said = PEERS.replay(Whose::Ours, &golden(""), &lines).unwrap();
+        let lines =
+            format!("all {0}\nlive {1} {0}\n", golden::path(&pair.spl).display(), golden::path(&pair.spi).display());
+        let said = PEERS.replay(Whose::Ours, &golden::path(""), &lines).unwrap();
         let counts: Vec<&str> = said.lines().filter(|line| line.contains("entries")).collect();
         let expected = [pair.log_entries, pair.live_entries].map(|count| format!("{count} entries, 0"));
         assert_eq!(counts, expected, "{}", pair.spl);
@@ -64,8 +31,8 @@ fn sound_pairs_by_all_writers_are_read_whole() {
 fn damaged_headers_are_answered_with_the_codes_of_c() {
     let mut stricter = Vec::new();
     for Reject { name, spi, spl, must_be_refused, c_logreader_open, c_hash_open } in manifest().reject {
-        let lines = format!("all {0}\nlive {1} {0}\n", golden(&spl).display(), golden(&spi).display());
-        let said = PEERS.replay(Whose::Ours, &golden(""), &lines).unwrap();
+        let lines = format!("all {0}\nlive {1} {0}\n", golden::path(&spl).display(), golden::path(&spi).display());
+        let said = PEERS.replay(Whose::Ours, &golden::path(""), &lines).unwrap();
         let opened: Vec<i32> = said.lines().filter_map(|line| line.strip_prefix("open ")?.parse().ok()).collect();
         let (log, hash) = (opened[0], *opened.get(1).unwrap_or(&0));
         assert_eq!(log, c_logreader_open, "{name}");
@@ -85,11 +52,16 @@ fn damaged_headers_are_answered_with_the_codes_of_c() {
 fn damaged_pairs_are_read_cleanly() {
     let mut lines = String::new();
     for Reject { spi, spl, .. } in manifest().reject {
-        writeln!(lines, "all {0}\nlive {1} {0}\nget {1} {0} .6b31", golden(&spl).display(), golden(&spi).display())
-            .unwrap();
+        writeln!(
+            lines,
+            "all {0}\nlive {1} {0}\nget {1} {0} .6b31",
+            golden::path(&spl).display(),
+            golden::path(&spi).display()
+        )
+        .unwrap();
     }
     let mut memcheck = memcheck(&PEERS.program("replay"));
-    PEERS.fed(&mut memcheck, Whose::Ours, &golden(""), &lines).unwrap();
+    PEERS.fed(&mut memcheck, Whose::Ours, &golden::path(""), &lines).unwrap();
 }
 
 /// C loops for ever on some of these, and reads beyond its memory on others.
@@ -99,7 +71,8 @@ fn damage_at_random_ends_in_time_with_a_code() {
         ["c05_three_entries_full", "c08_snappy64_h32", "c10_zstd64_h64", "c12_snappy10_h32", "c19_stale_index_none"];
     for (seed, name) in (0..).zip(names) {
         let (mut rng, scratch) = (Rng::with_seed(seed), tempdir().unwrap());
-        let (log, index) = (fs::read(golden(&format!("{name}.spl"))), fs::read(golden(&format!("{name}.spi"))));
+        let (log, index) =
+            (fs::read(golden::path(&format!("{name}.spl"))), fs::read(golden::path(&format!("{name}.spi"))));
         let (log, index) = (log.unwrap(), index.unwrap());
         let mut lines = String::new();
         for round in 0..60 {
@@ -128,8 +101,8 @@ fn damage(rng: &mut Rng, bytes: &mut Vec<u8>) {
 /// The time limit bites, and so does a crash: Spotify's library runs into both.
 #[test]
 fn canary_spotifys_library_hangs_or_crashes_on_what_ours_refuses() {
-    let reject = golden("reject/r_none_data_end_mid_entry");
+    let reject = golden::path("reject/r_none_data_end_mid_entry");
     let lines = format!("all {}.spl\n", reject.display());
-    assert!(PEERS.replay(Whose::Ours, &golden(""), &lines).unwrap().contains("-1"));
-    assert!(PEERS.replay_within(2, Whose::Spotifys, &golden(""), &lines).is_err());
+    assert!(PEERS.replay(Whose::Ours, &golden::path(""), &lines).unwrap().contains("-1"));
+    assert!(PEERS.replay_within(2, Whose::Spotifys, &golden::path(""), &lines).is_err());
 }

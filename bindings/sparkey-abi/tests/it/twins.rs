@@ -20,6 +20,7 @@ use std::path::Path;
 use data_encoding::HEXLOWER;
 use fastrand::Rng;
 use hammerspace_sparkey::{Compression, Index, IndexHeader, Log, LogHeader, Table};
+use hammerspace_testkit::golden;
 use tempfile::tempdir;
 
 use crate::peers::{PEERS, Whose};
@@ -80,6 +81,22 @@ fn only_the_key_of_a_delete_makes_the_headers_differ() {
     });
     assert_eq!((ours.max_key_len, theirs.max_key_len), (3, 1));
     assert_eq!(ours, LogHeader { max_key_len: 3, file_identifier: ours.file_identifier, ..theirs });
+}
+
+/// Java writes a block size and one entry per block where nothing is compressed. Both take the first back, we the other too.
+#[test]
+fn a_log_of_javas_that_is_appended_to_has_no_blocks() {
+    let [ours, theirs] = Whose::BOTH.map(|whose| {
+        let scratch = tempdir().unwrap();
+        fs::copy(golden::path("j14_none_blocksize_kept.spl"), scratch.path().join("it.spl")).unwrap();
+        PEERS.replay(whose, scratch.path(), "append it.spl\nput .61 .62\nclose\n").unwrap();
+        let mut log = fs::read(scratch.path().join("it.spl")).unwrap();
+        let entries = log.split_off(LogHeader::SIZE);
+        (LogHeader::parse(&log).unwrap(), entries)
+    });
+    assert_eq!((theirs.0.block_size, theirs.0.max_entries_per_block), (0, 1));
+    assert_eq!(ours.0, LogHeader { max_entries_per_block: 0, ..theirs.0 });
+    assert_eq!(ours.1, theirs.1);
 }
 
 /// Does the same with both libraries, but for what `alter` does to our changes, and says how the files differ.

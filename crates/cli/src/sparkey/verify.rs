@@ -7,6 +7,7 @@ use hammerspace_error::Result;
 use hammerspace_sparkey::Effort;
 use hammerspace_tables::{Pair, open_log, open_shards, scratch};
 
+use crate::effort::Indexing;
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -15,6 +16,8 @@ use crate::verdict::Verdict;
 /// Read log and index whole and say exactly what is wrong
 #[derive(Args)]
 pub(crate) struct Verify {
+    #[command(flatten)]
+    indexing: Indexing,
     /// The index, NAME.spi, with its log; or the log, NAME.spl, alone; or a directory of shards
     file: PathBuf,
 }
@@ -22,9 +25,10 @@ pub(crate) struct Verify {
 impl Verify {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let working = Progress::unknown("verify");
+        let effort = self.indexing.effort();
         let verdict = match Pair::of_index(&self.file) {
-            _ if self.file.is_dir() => verify_shards(&self.file)?,
-            Ok(pair) => verify_pair(&pair)?,
+            _ if self.file.is_dir() => verify_shards(&self.file, &effort)?,
+            Ok(pair) => verify_pair(&pair, &effort)?,
             Err(_) => verify_log(&Pair::of_either(&self.file)?)?,
         };
         drop(working);
@@ -33,9 +37,9 @@ impl Verify {
 }
 
 /// An index that cannot be opened says nothing about its log, which is then looked at alone.
-fn verify_pair(pair: &Pair) -> Result<Verdict> {
+fn verify_pair(pair: &Pair, effort: &Effort) -> Result<Verdict> {
     match pair.open() {
-        Ok(table) => Ok(Verdict::new(table.len(), table.verify_within(&Effort::default(), scratch)?)),
+        Ok(table) => Ok(Verdict::new(table.len(), table.verify_within(effort, scratch)?)),
         Err(error) => {
             let unopened = Verdict::unopened(error)?;
             Ok(match open_log(&pair.log) {
@@ -53,9 +57,9 @@ fn verify_log(pair: &Pair) -> Result<Verdict> {
     }
 }
 
-fn verify_shards(directory: &Path) -> Result<Verdict> {
+fn verify_shards(directory: &Path, effort: &Effort) -> Result<Verdict> {
     match open_shards(directory) {
-        Ok(shards) => Ok(Verdict::new(shards.len(), shards.verify_within(&Effort::default(), scratch)?)),
+        Ok(shards) => Ok(Verdict::new(shards.len(), shards.verify_within(effort, scratch)?)),
         Err(error) => Verdict::unopened(error),
     }
 }

@@ -19,10 +19,14 @@ fn write_log(path: &Path) {
     log.finish().unwrap();
 }
 
-/// Indexes the log with so much memory, in a process that has 4 MiB.
-fn index(place: &Place, memory: &str) -> Ran {
-    let line = format!("ulimit -d 4096; \"$0\" writehash a.spl --threads 1 --memory {memory}; exit $?");
+/// Does something that makes an index with so much memory, in a process that has 4 MiB.
+fn within_4_mib(place: &Place, what: &str, memory: &str) -> Ran {
+    let line = format!("ulimit -d 4096; \"$0\" {what} --threads 1 --memory {memory}; exit $?");
     place.feed(Path::new("sh"), &["-c", &line, place.sparkey.to_str().unwrap()], b"")
+}
+
+fn index(place: &Place, memory: &str) -> Ran {
+    within_4_mib(place, "writehash a.spl", memory)
 }
 
 #[test]
@@ -31,7 +35,7 @@ fn an_index_is_built_within_its_budget() {
     write_log(&place.path().join("a.spl"));
     index(&place, "1MiB").ends(0);
     let small = place.read("a.spi");
-    assert!(place.sparkey("verify a.spi").ends(0).text().contains("400000"));
+    assert!(within_4_mib(&place, "verify a.spi", "1MiB").ends(0).text().contains("400000"));
 
     place.sparkey("writehash a.spl --memory 1GiB").ends(0);
     assert_eq!(place.read("a.spi").len(), small.len());
@@ -43,4 +47,6 @@ fn canary_too_large_a_budget_is_noticed() {
     let place = Place::new();
     write_log(&place.path().join("a.spl"));
     assert_ne!(index(&place, "1GiB").code, 0);
+    place.sparkey("writehash a.spl").ends(0);
+    assert_ne!(within_4_mib(&place, "verify a.spi", "1GiB").code, 0);
 }

@@ -1,8 +1,7 @@
 //! A forked child never publishes, damages or deletes what its parent has pending.
 
-use std::cell::RefCell;
 use std::os::unix::fs::FileExt;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hammerspace_os::process::fork::fork;
@@ -112,11 +111,11 @@ fn a_version_is_kept_track_of_though_a_forked_child_holds_a_copy_of_its_lock() {
 fn a_child_forked_in_the_middle_of_a_publication_keeps_nobody_out() {
     let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
-    let children = Rc::new(RefCell::new(Vec::new()));
-    let born = Rc::clone(&children);
+    let children = Arc::new(Mutex::new(Vec::new()));
+    let born = Arc::clone(&children);
     let fork_in_between = move |op: &Op| {
         if matches!(op, Op::Rename(_, to) if to.ends_with("current")) {
-            born.borrow_mut().push(fork(|| {
+            born.lock().unwrap().push(fork(|| {
                 std::thread::sleep(Duration::from_mins(10));
                 0
             }));
@@ -124,6 +123,6 @@ fn a_child_forked_in_the_middle_of_a_publication_keeps_nobody_out() {
         Ok(())
     };
     watch(fork_in_between, || publish(&space, &[("a", "1")]));
-    assert_eq!(children.borrow().len(), 1);
+    assert_eq!(children.lock().unwrap().len(), 1);
     assert_eq!(in_time(move || publish(&space, &[("a", "2")])), 2);
 }

@@ -7,7 +7,7 @@ use fastrand::Rng;
 use hammerspace_space::{Options, Result, Space};
 use hammerspace_testkit::disk::Tape;
 
-use crate::support::{Twin, contents, quick, scratch};
+use crate::support::{Twin, contents, publish, quick, scratch};
 
 /// A space at some moment: its version's number, and what is in it.
 type Moment = (Option<u64>, Twin);
@@ -81,7 +81,7 @@ fn find(path: &Path) -> Result<Moment, String> {
 
 /// Life goes on after the cut.
 fn goes_on(path: &Path) -> Result<(), String> {
-    let publish = || -> Result<bool> {
+    let write = || -> Result<bool> {
         let space = quick().open(path)?;
         let mut writer = space.writer()?;
         writer.put("after", "the cut")?;
@@ -89,7 +89,7 @@ fn goes_on(path: &Path) -> Result<(), String> {
         space.refresh()?;
         Ok(space.get("after")?.is_some())
     };
-    match publish() {
+    match write() {
         Ok(true) => Ok(()),
         Ok(false) => Err("what was published after the cut is not there".into()),
         Err(error) => Err(error.to_string()),
@@ -106,6 +106,44 @@ fn the_old_version_or_the_new_one() {
         let story = tell(seed);
         survives(&story, 0..=story.tape.len(), 8).unwrap();
     }
+}
+
+/// So many keys that threads write the index.
+const MANY: u32 = 140_000;
+
+/// One small version, and then a large one.
+fn tell_of_many() -> Story {
+    let scratch = scratch();
+    let (tape, moments) = Tape::record(scratch.path(), |counter| {
+        let space = Options::new().create(scratch.path()).unwrap();
+        publish(&space, &[("key", "1")]);
+        let before = (counter.now(), moment(&space));
+        let mut writer = space.replace().unwrap();
+        for key in 0..MANY {
+            writer.put(key.to_le_bytes(), "").unwrap();
+        }
+        writer.publish().unwrap();
+        vec![(0, (None, Twin::new())), before, (counter.now(), moment(&space))]
+    });
+    Story { tape, moments }
+}
+
+#[test]
+fn an_index_that_threads_write_is_there_or_not() {
+    let story = tell_of_many();
+    let end = story.tape.len();
+    survives(&story, story.moments[1].0..=end - 1, 1).unwrap();
+
+    // Each of the writes to the index is on the tape, and needed once the version is there.
+    let writes = story.tape.writes("hammerspace.spi");
+    let writes = &writes[writes.partition_point(|at| *at < story.moments[1].0)..];
+    assert!(writes.len() > 10, "{writes:?}");
+    // The first two, header and slots, may be written again.
+    for at in [writes[2], writes[writes.len() / 2], writes[writes.len() - 1]] {
+        let forgetful = Story { tape: story.tape.forgetting(at), moments: story.moments.clone() };
+        assert!(survives(&forgetful, end..=end, 1).is_err(), "nobody notices that change {at} did not happen");
+    }
+    survives(&story, end..=end, 1).unwrap();
 }
 
 /// A harness that cannot see a missing sync cannot see anything: each one that publishing makes is needed.

@@ -123,7 +123,11 @@ fn taking_writers_does_not_put_off_the_next_look() {
 }
 
 /// Does `work` in front of the first change that `when` picks out of a publication.
-fn in_the_middle(when: impl Fn(&Op) -> bool + 'static, work: impl FnOnce() + 'static, publish: impl FnOnce()) {
+fn in_the_middle(
+    when: impl Fn(&Op) -> bool + Send + 'static,
+    work: impl FnOnce() + Send + 'static,
+    publish: impl FnOnce(),
+) {
     let mut work = Some(work);
     let watcher = move |op: &Op| {
         if when(op)

@@ -1,8 +1,8 @@
 //! Each change to the file system, refused in turn: a full disk, a broken one. Nothing that was published is lost.
 
-use std::cell::Cell;
 use std::io;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hammerspace_os::trace::{Op, watch};
 use hammerspace_space::{Kind, Options, Result, Space};
@@ -55,16 +55,14 @@ fn replace(space: &Space) -> Result<()> {
 
 /// Refuses the change of this number; says whether there was one.
 fn refusing<T>(at: usize, work: impl FnOnce() -> T) -> (T, bool) {
-    let count = Rc::new(Cell::new(0));
-    let seen = Rc::clone(&count);
-    let outcome = watch(
-        move |_: &Op| {
-            seen.set(seen.get() + 1);
-            if seen.get() == at + 1 { Err(io::Error::from_raw_os_error(NO_SPACE)) } else { Ok(()) }
-        },
-        work,
-    );
-    (outcome, count.get() > at)
+    let count = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&count);
+    let refuse = move |_: &Op| match seen.fetch_add(1, Ordering::Relaxed) {
+        number if number == at => Err(io::Error::from_raw_os_error(NO_SPACE)),
+        _ => Ok(()),
+    };
+    let outcome = watch(refuse, work);
+    (outcome, count.load(Ordering::Relaxed) > at)
 }
 
 #[test]
@@ -95,5 +93,29 @@ fn whatever_change_the_disk_refuses_nothing_is_lost_and_nothing_left() {
             }
         }
         assert!(refused >= changes_at_least, "{name}: only {refused} were refused: does the watcher see them?");
+    }
+}
+
+/// With so many keys, several threads write the index.
+#[test]
+fn whichever_write_of_a_large_index_is_refused_nothing_is_lost_and_nothing_left() {
+    for at in [2, 6, 9] {
+        let scratch = scratch();
+        let space = quick().create(scratch.path()).unwrap();
+        publish(&space, &[("key", "1")]);
+        let mut count = 0;
+        let refuse = move |op: &Op| {
+            let is_write = matches!(op, Op::Write(path, ..) if path.ends_with("hammerspace.spi"));
+            count += usize::from(is_write);
+            if is_write && count == at { Err(io::Error::from_raw_os_error(NO_SPACE)) } else { Ok(()) }
+        };
+        let outcome = watch(refuse, || {
+            let mut writer = space.replace()?;
+            (0..140_000_u32).try_for_each(|key| writer.put(key.to_le_bytes(), ""))?;
+            writer.publish()
+        });
+        assert_eq!(outcome.unwrap_err().kind(), Kind::Full, "write {at}");
+        assert_eq!(seen(scratch.path()).len(), 1);
+        assert_eq!(names(scratch.path()).len(), 3, "write {at}: {:?}", names(scratch.path()));
     }
 }

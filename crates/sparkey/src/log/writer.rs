@@ -203,8 +203,8 @@ impl<W: Read + Write + Seek> LogWriter<W> {
     pub fn append(mut sink: W) -> Result<Self> {
         let mut header = read_header(&mut sink)?;
         if header.compression == Compression::None {
-            // Java writes 1; C then makes indexes that newer Java cannot read.
-            header.max_entries_per_block = 0;
+            // Java writes 1, of which C makes indexes that newer Java cannot read; and any block size, which C sets to 0 too.
+            (header.max_entries_per_block, header.block_size) = (0, 0);
         }
         let len = sink.seek(SeekFrom::End(0)).doing("find the end of the log")?;
         if header.data_end > len {

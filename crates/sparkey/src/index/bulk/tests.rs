@@ -109,6 +109,76 @@ fn neither_budget_nor_threads_change_a_byte() {
     }
 }
 
+/// Every budget with every number of threads, on logs of all kinds: none, one, and many entries, keys that are overwritten and
+/// deleted, and keys of one hash. What does not fit a budget is spilled, and the smallest ones fit nothing.
+const BUDGETS: [u64; 4] = [0, 60 << 10, 200 << 10, u64::MAX];
+
+fn logs(rng: &mut Rng) -> Vec<(&'static str, Log<Vec<u8>>)> {
+    let compression = rng.choice([Compression::None, Compression::Snappy, Compression::Zstd]).unwrap();
+    let (len, seed) = (rng.usize(3000..5000), rng.u64(..));
+    let number = |rng: &mut Rng| rng.u32(..40);
+    let mut collide = Rng::with_seed(seed);
+    let colliding_keys = log_of(compression, |writer| {
+        for _ in 0..len / 8 {
+            let key = colliding(number(&mut collide));
+            if collide.u8(..) < 60 { writer.delete(&key) } else { writer.put(&key, &key) }.unwrap();
+        }
+    });
+    vec![
+        ("no entry", history(compression, 0, 1, seed)),
+        ("few entries", history(compression, rng.usize(1..40), 10, seed)),
+        ("keys that come once", history(compression, len, 1 << 31, seed)),
+        ("keys that come often", history(Compression::None, len, 300, seed)),
+        // To compare two of them is to decode two blocks.
+        ("packed keys that come often", history(compression, 300, 60, seed)),
+        ("keys of one hash", colliding_keys),
+        (
+            "deletes alone",
+            log_of(compression, |writer| (0..len as u32).for_each(|n| writer.delete(&n.to_le_bytes()).unwrap())),
+        ),
+    ]
+}
+
+/// Which index differs from the oracle's, if one does. `alter` gets each before it is compared.
+fn differing(seed: u64, mut alter: impl FnMut(&mut Vec<u8>)) -> Option<String> {
+    for (what, log) in logs(&mut Rng::with_seed(seed)) {
+        for hash_size in [HashSize::Four, HashSize::Eight] {
+            let options = IndexOptions { hash_size: Some(hash_size), seed: Some(7) };
+            let expected = in_sequence(&log, &options);
+            for (memory, threads) in BUDGETS.into_iter().flat_map(|memory| [1, 2, 4].map(|threads| (memory, threads))) {
+                let (mut index, _) = written(&log, &options, &effort(memory, threads));
+                alter(&mut index);
+                if index != expected {
+                    return Some(format!("seed {seed}: {what}, {hash_size:?}, {memory} bytes, {threads} threads"));
+                }
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn every_budget_with_every_number_of_threads_gives_the_same_bytes() {
+    for seed in 0..2 {
+        assert_eq!(differing(seed, |_| ()), None);
+    }
+}
+
+/// The comparison sees one bit of one of the indexes.
+#[test]
+fn canary_one_bit_of_one_index_is_noticed() {
+    let mut left = 60;
+    let alter = |index: &mut Vec<u8>| {
+        left -= 1;
+        if left == 0 {
+            let at = index.len() - 1;
+            index[at] ^= 1;
+        }
+    };
+    let differing = differing(1, alter).unwrap();
+    assert!(differing.contains("keys that come once") && left == 0, "{differing}");
+}
+
 /// All keys want the last slots of the table, and overflow into several partitions at its beginning.
 #[test]
 fn what_goes_around_the_end_may_go_far() {
