@@ -31,6 +31,12 @@ pub(crate) trait Look: Send + Sync {
     fn len(&self) -> u64;
     fn pairs(&self) -> Pairs<'_>;
     fn info(&self) -> TableInfo;
+    /// The bytes that uncompressed values are slices of.
+    fn log(&self) -> Option<&[u8]>;
+    /// The name of a version's directory.
+    fn directory(&self) -> Option<&str> {
+        None
+    }
 }
 
 impl Look for Snapshot {
@@ -58,6 +64,14 @@ impl Look for Snapshot {
         let mut info = self.log_header().zip(self.index_header()).map_or(TableInfo::NOTHING, TableInfo::of);
         info.version = self.number().unwrap_or(0);
         info
+    }
+
+    fn log(&self) -> Option<&[u8]> {
+        self.log_bytes()
+    }
+
+    fn directory(&self) -> Option<&str> {
+        self.uid()
     }
 }
 
@@ -89,6 +103,10 @@ where
     fn info(&self) -> TableInfo {
         TableInfo::of((self.log().header(), self.index().header()))
     }
+
+    fn log(&self) -> Option<&[u8]> {
+        Some(self.log().bytes())
+    }
 }
 
 impl<L, I> Look for sparkey::Shards<L, I>
@@ -118,6 +136,10 @@ where
 
     fn info(&self) -> TableInfo {
         self.tables().iter().map(Look::info).reduce(TableInfo::and).unwrap_or(TableInfo::NOTHING)
+    }
+
+    fn log(&self) -> Option<&[u8]> {
+        None
     }
 }
 
@@ -303,6 +325,28 @@ pub extern "C" fn hammerspace_table_info(
     info: Option<&mut MaybeUninit<TableInfo>>,
 ) -> Option<Box<Error>> {
     fill(info, TableInfo::NOTHING, || Ok(open(table)?.info()))
+}
+
+/// All bytes of the table's log, as they are mapped: the values of a table that is not compressed are slices of them. The data
+/// is NULL for an empty space and for shards. Lives as long as the table.
+#[unsafe(no_mangle)]
+pub extern "C" fn hammerspace_table_log(
+    table: Option<&Table>,
+    log: Option<&mut MaybeUninit<Slice>>,
+) -> Option<Box<Error>> {
+    fill(log, Slice::NOTHING, || Ok(open(table)?.log().map_or(Slice::NOTHING, Slice::of)))
+}
+
+/// The name of the directory that a version of a space lies in: text that is not ended by a NUL. The data is NULL for an empty
+/// space, and for what is no version. Lives as long as the table.
+#[unsafe(no_mangle)]
+pub extern "C" fn hammerspace_table_directory(
+    table: Option<&Table>,
+    directory: Option<&mut MaybeUninit<Slice>>,
+) -> Option<Box<Error>> {
+    fill(directory, Slice::NOTHING, || {
+        Ok(open(table)?.directory().map_or(Slice::NOTHING, |name| Slice::of(name.as_bytes())))
+    })
 }
 
 /// A cursor over all keys and values, in the order in which each key was last written; of shards, one after the other. It
