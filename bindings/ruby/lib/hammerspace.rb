@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'fileutils'
+require 'set'
 require 'hammerspace/version'
 require 'hammerspace/backend'
 require 'hammerspace/hammerspace'

@@ -227,6 +227,7 @@ static VALUE publish_first(VALUE argument) {
 }
 
 void store_close(store *store) {
+    refuse_shared(store);
     if (store->writer || store->space) rb_ensure(publish_first, (VALUE)store, close_all, (VALUE)store);
 }
 
