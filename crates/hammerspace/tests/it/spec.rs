@@ -51,10 +51,10 @@ impl Handle {
         let Self { space, .. } = self;
         let results = match (verb, arguments) {
             ("refresh", []) => vec![Word::yes(space.refresh()?)],
-            ("get", [key]) => vec![value(space.get(key.bytes())?)],
+            ("get", [key]) => vec![value(space.get(key.bytes())?.as_ref())],
             ("get_many", keys) => {
                 let keys: Vec<&[u8]> = keys.iter().map(Word::bytes).collect();
-                space.get_many(&keys)?.into_iter().map(value).collect()
+                space.get_many(&keys)?.iter().map(|found| value(found.as_ref())).collect()
             }
             ("has", [key]) => vec![Word::yes(space.contains(key.bytes())?)],
             ("len", []) => vec![Word::number(space.len())],
@@ -66,9 +66,9 @@ impl Handle {
             },
             ("hold", [key]) => {
                 self.held = space.get(key.bytes())?;
-                vec![held(self.held.as_ref())]
+                vec![value(self.held.as_ref())]
             }
-            ("held", []) => vec![held(self.held.as_ref())],
+            ("held", []) => vec![value(self.held.as_ref())],
             ("clear", []) => space.clear().map(|()| Vec::new())?,
             ("versions", []) => {
                 space.versions()?.iter().filter_map(|version| version.number.map(Word::number)).collect()
@@ -139,12 +139,8 @@ fn pairs(snapshot: &Snapshot, skip: usize, take: usize) -> Result<Vec<Word>, Err
     Ok(words)
 }
 
-fn value(found: Option<Value>) -> Word {
-    held(found.as_ref())
-}
-
-fn held(value: Option<&Value>) -> Word {
-    value.map_or(Word::NOTHING, |value| Word::of(&**value))
+fn value(found: Option<&Value>) -> Word {
+    found.map_or(Word::NOTHING, |value| Word::of(&**value))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
