@@ -4,3 +4,4 @@
 pub mod c;
 pub mod disk;
 pub mod page;
+pub mod spec;
