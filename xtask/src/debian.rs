@@ -16,6 +16,8 @@ pub(crate) const GETTEXT: [&str; 1] = ["gettext"];
 pub(crate) const VALGRIND: [&str; 1] = ["valgrind"];
 /// C programs ask it how to link our libraries.
 pub(crate) const PKG_CONFIG: [&str; 1] = ["pkg-config"];
+/// Ruby and what its extensions are built with; its suite, and the I18n whose shared tests our backend runs.
+pub(crate) const RUBY: [&str; 5] = ["ruby-dev", "ruby-rspec", "ruby-i18n", "ruby-tomlrb", "rake"];
 /// libFuzzer is C++, and is compiled with the fuzz targets.
 pub(crate) const LIBFUZZER: [&str; 1] = ["g++"];
 

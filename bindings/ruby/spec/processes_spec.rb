@@ -46,12 +46,12 @@ RSpec.describe 'Processes' do
       end
     end
 
-    it 'tell a child that writes or closes, once, and then it writes its own' do
+    it 'refuse what a child writes, until it lets go of what is not its own' do
       publish('a' => '1')
       hash = open
       hash['b'] = '2'
       answer = in_child do
-        refusals = [-> { hash['c'] = '3' }, -> { hash.close }].map do |act|
+        refusals = [-> { hash['c'] = '3' }, -> { hash.publish }, -> { hash.replace({}) }, -> { hash.close }, -> { hash.close }].map do |act|
           act.call
           nil
         rescue Hammerspace::InvalidError => error
@@ -61,7 +61,7 @@ RSpec.describe 'Processes' do
         hash.close
         refusals + [hash.to_h]
       end
-      expect(answer).to eq(["the parent's", nil, { 'a' => '1', 'c' => '3' }])
+      expect(answer).to eq([*["the parent's"] * 4, nil, { 'a' => '1', 'c' => '3' }])
       hash.close
       expect(open.to_h).to eq('a' => '1', 'b' => '2')
     end
@@ -70,7 +70,7 @@ RSpec.describe 'Processes' do
       publish('a' => '1')
       hash = open
       hash['a'] = '2'
-      expect(in_child { [hash['a'], hash.close] }).to eq(['1', nil])
+      expect(in_child { [hash['a'], hash.close, (hash['a'] = '3'), hash.discard.to_a] }).to eq(['1', nil, '3', [%w[a 1]]])
       expect(hash['a']).to eq('2')
     end
 

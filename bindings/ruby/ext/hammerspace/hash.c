@@ -99,6 +99,11 @@ static VALUE set(VALUE self, VALUE key, VALUE value) {
     return value;
 }
 
+static VALUE begin_update(VALUE self) {
+    store_write(store_of(self));
+    return Qnil;
+}
+
 static VALUE peek(VALUE self, VALUE key) {
     return store_peek(store_of(self), string(key));
 }
@@ -290,6 +295,7 @@ static void define_both(VALUE class) {
     rb_define_method(class, "refresh", refresh, 0);
     rb_define_method(class, "uid", uid, 0);
     rb_define_method(class, "rollback", rollback, -1);
+    rb_define_private_method(class, "begin_update", begin_update, 0);
     rb_define_private_method(class, "peek", peek, 1);
     rb_define_private_method(class, "version_list", versions_list, 0);
 }

@@ -9,7 +9,7 @@
 //    straight to it; the interpreter's lock is all they need.
 // 2. Everything else may take long. It is done without the interpreter's lock, under the store's own mutex, and `busy` keeps
 //    writes from going straight meanwhile. It is not interrupted: it happened, or it did not.
-// 3. What is pending belongs to the process that wrote it. A child's reads let it go; its writes, and its close, say so first.
+// 3. What is pending belongs to the process that wrote it. A child's writes are refused until it lets go of it; its reads do.
 // 4. A store that is shared between Ractors stays as it is.
 
 #include <pthread.h>
@@ -95,15 +95,16 @@ static void let_go(store *store) {
 }
 
 static void refuse_inherited(store *store) {
-    if (!store->writer || store->owner == forks) return;
-    let_go(store);
-    rb_raise(error_class(HAMMERSPACE_KIND_INVALID),
-             "%s: what is pending was written before the fork and is the parent's, which alone can publish it; "
-             "it is let go here: write it again", store->path);
+    if (store->writer && store->owner != forks)
+        rb_raise(error_class(HAMMERSPACE_KIND_INVALID),
+                 "%s: what is pending was written before the fork and is the parent's, which alone can publish it; "
+                 "let go of it by `discard`, then write it again", store->path);
 }
 
 static hammerspace_error *open_space(store *store) {
-    return store->space ? NULL : hammerspace_space_create(store->path, &store->options, &store->space);
+    if (store->space) return NULL;
+    return store->create ? hammerspace_space_create(store->path, &store->options, &store->space)
+                         : hammerspace_space_open(store->path, &store->options, &store->space);
 }
 
 static void close_space(store *store) {
@@ -216,6 +217,7 @@ uint64_t store_publish(store *store) {
 // With the interpreter's lock, which whoever refreshes a snapshot relies on.
 static VALUE close_all(VALUE argument) {
     store *store = (void *)argument;
+    if (store->writer) let_go(store);
     drop_snapshot(store);
     close_space(store);
     return Qnil;
@@ -252,6 +254,7 @@ static hammerspace_error *discard(task *task) {
 }
 
 void store_discard(store *store) {
+    if (store->writer && store->owner != forks) let_go(store);
     task task = {.store = store, .work = discard};
     run(&task);
 }
@@ -367,13 +370,14 @@ static VALUE allocate(VALUE class) {
     return object;
 }
 
-// configure(frontend, path, encoding, frozen, durability, compression, block_size, keep)
-static VALUE configure(VALUE object, VALUE frontend, VALUE path, VALUE encoding, VALUE frozen, VALUE durability,
+// configure(frontend, path, create, encoding, frozen, durability, compression, block_size, keep)
+static VALUE configure(VALUE object, VALUE frontend, VALUE path, VALUE create, VALUE encoding, VALUE frozen, VALUE durability,
                        VALUE compression, VALUE block_size, VALUE keep) {
     store *self = rb_check_typeddata(object, &store_type);
     if (self->path) rb_raise(rb_eTypeError, "already initialized");
     self->path = ruby_strdup(StringValueCStr(path));
     self->frontend = frontend;
+    self->create = RTEST(create);
     self->reading.encoding = rb_to_encoding_index(encoding);
     self->reading.frozen = RTEST(frozen);
     self->options.durability = NUM2UINT(durability);
@@ -396,6 +400,6 @@ static VALUE freeze(VALUE object) {
 void init_store(VALUE backend) {
     pthread_atfork(NULL, NULL, count_fork);
     rb_define_alloc_func(backend, allocate);
-    rb_define_private_method(backend, "configure", configure, 8);
+    rb_define_private_method(backend, "configure", configure, 9);
     rb_define_method(backend, "freeze", freeze, 0);
 }

@@ -68,6 +68,8 @@ typedef struct {
     // The Hammerspace::Hash, which methods return where Ruby's Hash returns itself, and which knows defaults.
     VALUE frontend;
     char *path;
+    // Whether the directory is made where it is missing.
+    bool create;
     hammerspace_options options;
     reading reading;
     hammerspace_space *space;

@@ -18,7 +18,7 @@ module Hammerspace
         @frontend = frontend
         @path = path
         @options = options
-        check_fs unless File.exist?(lock_path)
+        check_fs unless options[:create] == false || File.exist?(lock_path)
       end
 
       # Warns where the file system does not do what this needs.

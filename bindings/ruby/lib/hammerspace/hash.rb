@@ -11,6 +11,7 @@ module Hammerspace
   #
   # Options, all of which may be left out:
   #
+  #   create:       whether the directory is made where it is missing; true by default
   #   encoding:     of the strings that come back, a name or an Encoding; binary by default
   #   frozen:       whether strings come back frozen, and as parts of the mapped file where they can
   #   compression:  of new versions: :none, :snappy or :zstd; by default as the version they start from
