@@ -296,7 +296,7 @@ static void define_both(VALUE class) {
     rb_define_method(class, "uid", uid, 0);
     rb_define_method(class, "rollback", rollback, -1);
     rb_define_private_method(class, "begin_update", begin_update, 0);
-    rb_define_private_method(class, "peek", peek, 1);
+    rb_define_method(class, "peek", peek, 1);
     rb_define_private_method(class, "version_list", versions_list, 0);
 }
 

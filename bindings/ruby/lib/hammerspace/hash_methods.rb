@@ -105,6 +105,9 @@ module Hammerspace
       frontend
     end
 
+    # What a key has, or would have if what is pending were published.
+    def peek(key) = has_key?(key) ? self[key] : nil
+
     # The first pair with this value.
     def rassoc(value) = find { |_key, other| other == value }
 
@@ -166,9 +169,6 @@ module Hammerspace
       end
       deleted ? frontend : nil
     end
-
-    # What a key has, or would have if what is pending were published.
-    def peek(key) = has_key?(key) ? self[key] : nil
 
     def key_not_found(key)
       raise KeyError.new("key not found: #{key.inspect}", receiver: frontend, key: key)
