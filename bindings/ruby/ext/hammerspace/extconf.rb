@@ -20,8 +20,9 @@ have_struct_member('struct RString', 'len', 'ruby.h')
 
 $INCFLAGS << " -I#{File.join(SOURCES, 'bindings/c/include')}"
 $CFLAGS << ' -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Werror=implicit-function-declaration'
-# What is inside stays inside: another extension may have Rust in it too.
+# What is inside stays inside: another extension may have Rust in it too. What a gem installs needs no words for a debugger.
 $LDFLAGS << ' -Wl,--exclude-libs,ALL'
+$LDFLAGS << ' -Wl,--strip-debug' unless PROFILE == 'dev'
 $LOCAL_LIBS << " #{ARCHIVE} -lgcc_s -lpthread -lm -ldl"
 
 # An installed gem keeps the extension, and not what cargo left behind.
