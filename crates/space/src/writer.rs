@@ -12,6 +12,7 @@ use hammerspace_sparkey::{LogOptions, LogWriter};
 use crate::draft::Draft;
 use crate::home::Home;
 use crate::publish;
+use crate::snapshot::{Snapshot, State};
 use crate::version::Version;
 
 /// The next version of a space, in the making: put and delete keys, then [`publish`](Self::publish).
@@ -21,7 +22,9 @@ use crate::version::Version;
 pub struct Writer {
     draft: Draft,
     log: LogWriter<Owned>,
-    base: Option<Version>,
+    base: Option<Arc<Version>>,
+    /// Whether the log continues that of the base.
+    continues: bool,
 }
 
 impl Writer {
@@ -43,13 +46,13 @@ impl Writer {
         }
         let mut writer = Self::fresh(home, options)?;
         writer.put_all(&base)?;
-        Ok(writer)
+        Ok(Self { base: Some(Arc::new(base)), ..writer })
     }
 
     fn fresh(home: Arc<Home>, options: LogOptions) -> Result<Self> {
         let draft = Draft::create(home)?;
         let log = LogWriter::create(draft.create_log()?, &options).map_err(|error| draft.explain(error))?;
-        Ok(Self { draft, log, base: None })
+        Ok(Self { draft, log, base: None, continues: false })
     }
 
     fn copy(home: Arc<Home>, base: Version) -> Result<Self> {
@@ -58,7 +61,7 @@ impl Writer {
         let data_end = base.table.log().header().data_end;
         log.file.copy_from(&base.log, &base.table.log().bytes()[..data_end as usize])?;
         let log = LogWriter::append(log).map_err(|error| draft.explain(error))?;
-        Ok(Self { log, draft, base: Some(base) })
+        Ok(Self { log, draft, base: Some(Arc::new(base)), continues: true })
     }
 
     fn put_all(&mut self, base: &Version) -> Result<()> {
@@ -67,6 +70,20 @@ impl Writer {
             self.put(&entry.key, &entry.value)?;
         }
         Ok(())
+    }
+
+    /// The version that it started from; of a replacement, an empty one.
+    ///
+    /// ```
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let space = hammerspace_space::Space::create(scratch.path())?;
+    /// let mut writer = space.writer()?;
+    /// writer.put("cartoons", "mallets")?;
+    /// assert!(!writer.base().contains("cartoons")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn base(&self) -> Snapshot {
+        Snapshot(Arc::new(State { generation: 0, version: self.base.clone() }))
     }
 
     /// Sets the value of `key`, whatever it was.
@@ -86,7 +103,7 @@ impl Writer {
     pub fn publish(self) -> Result<u64> {
         self.draft.check_owner()?;
         let (log, _) = self.log.finish().map_err(|error| self.draft.explain(error))?;
-        publish::publish(self.draft, &log.file, self.base.as_ref())
+        publish::publish(self.draft, &log.file, self.base.as_deref().filter(|_| self.continues))
     }
 }
 
