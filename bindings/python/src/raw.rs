@@ -18,6 +18,8 @@ use crate::errors::raised;
 
 /// `Py_bf_getbuffer` in CPython's `typeslots.h`.
 const GETBUFFER: c_int = 1;
+/// `Py_TPFLAGS_DISALLOW_INSTANTIATION` in CPython's `object.h`, from 3.10 on.
+const DISALLOW_INSTANTIATION: u32 = 1 << 7;
 /// `PyBUF_WRITABLE`, `PyBUF_FORMAT`, `PyBUF_ND`, `PyBUF_STRIDES` without `PyBUF_ND`, in CPython's `pybuffer.h`.
 const WRITABLE: c_int = 0x1;
 const FORMAT: c_int = 0x4;
@@ -98,12 +100,11 @@ fn make_class(py: Python<'_>) -> PyResult<Py<PyAny>> {
         name: c"hammerspace._native.Raw".as_ptr(),
         basicsize: size_of::<Raw>() as c_int,
         itemsize: 0,
-        flags: ffi::Py_TPFLAGS_DEFAULT as u32,
+        flags: ffi::Py_TPFLAGS_DEFAULT as u32 | DISALLOW_INSTANTIATION,
         slots: slots.as_mut_ptr(),
     };
     // SAFETY: the slots end with 0 and hold functions of the types that they name. Python copies what it needs of the spec,
-    // but for the name, which is static. Without `tp_new`, which a base of `object` would inherit, nobody but us makes
-    // instances: `PyType_FromSpec` inherits it, but `object.__new__` refuses types whose layout it does not know.
+    // but for the name, which is static. Nobody but us makes instances, which would hold no value.
     unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpec(&raw mut spec)) }.map(Bound::unbind)
 }
 

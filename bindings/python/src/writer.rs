@@ -7,16 +7,16 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hammerspace::{Snapshot, Space};
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::PyList;
 
 use crate::errors::{invalid, raised};
 use crate::text::{Form, bytes_of};
 
 /// The next version, private until it is published: the native half of a mutable mapping.
-#[pyclass(subclass, frozen, module = "hammerspace._native")]
+#[pyclass(frozen, module = "hammerspace._native")]
 pub(crate) struct Writer {
     space: Arc<Space>,
     form: Form,
@@ -185,12 +185,11 @@ impl Writer {
 pub(crate) fn fill(writer: &mut hammerspace::Writer, pairs: &Bound<'_, PyAny>) -> PyResult<()> {
     let items = if pairs.hasattr("items")? { pairs.call_method0("items")? } else { pairs.clone() };
     for item in items.try_iter()? {
-        let item = item?;
-        let (key, value) = match item.cast::<PyTuple>() {
-            Ok(pair) if pair.len() == 2 => (pair.get_item(0)?, pair.get_item(1)?),
-            _ => item.extract()?,
+        let pair = item?.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+        let [key, value] = pair.as_slice() else {
+            return Err(PyValueError::new_err(format!("a pair has a key and a value, not {} parts", pair.len())));
         };
-        writer.put(bytes_of(&key)?.0, bytes_of(&value)?.0).map_err(raised)?;
+        writer.put(bytes_of(key)?.0, bytes_of(value)?.0).map_err(raised)?;
     }
     Ok(())
 }

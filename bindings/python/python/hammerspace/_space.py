@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, MutableMapping, ValuesView
-from typing import Any, AnyStr, Generic, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, AnyStr, Generic, Literal, NamedTuple, TypeVar
 
 from . import _native
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_Str = TypeVar("_Str", str, bytes)
 
 
 class _Keys(KeysView[AnyStr]):
     __slots__ = ()
+    _mapping: _native.Reader
 
     def __iter__(self) -> Iterator[AnyStr]:
         return self._mapping._pairs("keys")
@@ -18,6 +24,7 @@ class _Keys(KeysView[AnyStr]):
 
 class _Values(ValuesView[AnyStr]):
     __slots__ = ()
+    _mapping: _native.Reader
 
     def __iter__(self) -> Iterator[AnyStr]:
         return self._mapping._pairs("values")
@@ -25,6 +32,7 @@ class _Values(ValuesView[AnyStr]):
 
 class _Items(ItemsView[AnyStr, AnyStr]):
     __slots__ = ()
+    _mapping: _native.Reader
 
     def __iter__(self) -> Iterator[tuple[AnyStr, AnyStr]]:
         return self._mapping._pairs("items")
@@ -59,7 +67,7 @@ class Space(_Reading[AnyStr]):
     __slots__ = ("_options",)
     _options: dict[str, Any]
 
-    def __new__(cls, source: Any, *, text: bool = True, **options: Any) -> Space[Any]:
+    def __new__(cls, source: Any, *, text: bool = True, **options: Any) -> Self:
         self = super().__new__(cls, source, text=text, **options)
         self._options = source._options if isinstance(source, Space) else options
         return self
@@ -116,13 +124,13 @@ class Writer(MutableMapping[AnyStr, AnyStr], Generic[AnyStr]):
     def __init__(self, native: _native.Writer) -> None:
         self._native = native
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: _Str) -> _Str:
         return self._native[key]
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: str | bytes, value: str | bytes) -> None:
         self._native[key] = value
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: str | bytes) -> None:
         del self._native[key]
 
     def __contains__(self, key: object) -> bool:
