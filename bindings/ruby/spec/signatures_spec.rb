@@ -6,6 +6,7 @@ require 'rbs'
 RSpec.describe 'Signatures' do
   let(:builder) do
     loader = RBS::EnvironmentLoader.new
+    loader.add(library: 'pathname', version: nil)
     loader.add(path: Pathname(File.expand_path('../sig', __dir__)))
     RBS::DefinitionBuilder.new(env: RBS::Environment.from_loader(loader).resolve_type_names)
   end

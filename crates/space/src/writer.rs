@@ -16,6 +16,7 @@ use crate::draft::Draft;
 use crate::home::Home;
 use crate::layout::LOG;
 use crate::publish;
+use crate::snapshot::{Snapshot, State};
 use crate::version::Version;
 
 /// The next version of a space, in the making: put and delete keys, then [`publish`](Self::publish).
@@ -25,7 +26,7 @@ use crate::version::Version;
 pub struct Writer {
     draft: Draft,
     log: LogWriter<Owned>,
-    base: Option<Version>,
+    base: Option<Arc<Version>>,
     /// Whether the log goes on from that of the base.
     continues: bool,
     /// Where in the log the changes start.
@@ -54,7 +55,7 @@ impl Writer {
         let mut writer = Self::fresh(home, options)?;
         writer.put_all(&base)?;
         let start = writer.log.header().data_end;
-        Ok(Self { base: Some(base), start, ..writer })
+        Ok(Self { base: Some(Arc::new(base)), start, ..writer })
     }
 
     fn fresh(home: Arc<Home>, options: LogOptions) -> Result<Self> {
@@ -74,7 +75,7 @@ impl Writer {
 
     fn of(draft: Draft, log: LogWriter<Owned>, base: Option<Version>) -> Self {
         let (continues, start) = (base.is_some(), log.header().data_end);
-        Self { draft, log, base, continues, start, changes: None }
+        Self { draft, log, base: base.map(Arc::new), continues, start, changes: None }
     }
 
     fn put_all(&mut self, base: &Version) -> Result<()> {
@@ -83,6 +84,20 @@ impl Writer {
             self.put(&entry.key, &entry.value)?;
         }
         self.flush()
+    }
+
+    /// The version that it started from; of a replacement, an empty one.
+    ///
+    /// ```
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let space = hammerspace_space::Space::create(scratch.path())?;
+    /// let mut writer = space.writer()?;
+    /// writer.put("cartoons", "mallets")?;
+    /// assert!(!writer.base().contains("cartoons")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn base(&self) -> Snapshot {
+        Snapshot(Arc::new(State { generation: 0, version: self.base.clone() }))
     }
 
     /// Sets the value of `key`, whatever it was.
@@ -149,7 +164,7 @@ impl Writer {
     pub fn publish(self) -> Result<u64> {
         self.draft.check_owner()?;
         let (log, _) = self.log.finish().map_err(|error| self.draft.explain(error))?;
-        publish::publish(self.draft, &log.file, self.base.as_ref().filter(|_| self.continues))
+        publish::publish(self.draft, &log.file, self.base.as_deref().filter(|_| self.continues))
     }
 }
 
