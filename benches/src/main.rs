@@ -7,6 +7,7 @@
 
 mod data;
 mod goal;
+mod language;
 mod machine;
 mod measure;
 mod plot;
@@ -21,6 +22,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use language::LANGUAGES;
 use report::{Report, Row};
 use scale::Scale;
 
@@ -77,8 +79,9 @@ fn measure(options: &Options) -> Result<Report> {
     let scale = if options.small { Scale::SMALL } else { Scale::FULL };
     let chosen = |name: &str| options.name.as_deref().is_none_or(|wanted| wanted == name);
     let benches: Vec<&Bench> = BENCHES.iter().filter(|(name, _)| chosen(name)).collect();
-    if benches.is_empty() {
-        let names: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
+    if benches.is_empty() && !LANGUAGES.iter().any(|(name, _)| chosen(name)) {
+        let ours = BENCHES.iter().map(|(name, _)| *name);
+        let names: Vec<&str> = ours.chain(LANGUAGES.iter().map(|(name, _)| *name)).collect();
         return Err(format!("there is no such bench; there are: {}", names.join(", ")).into());
     }
     // Beside the program, and so on the disk that the target directory is on.
@@ -88,6 +91,7 @@ fn measure(options: &Options) -> Result<Report> {
     for (_, bench) in benches {
         rows.extend(bench(&scale, scratch.path())?);
     }
+    rows.extend(language::rows(options.name.as_deref(), options.small)?);
     Ok(Report::new(command(options), scratch.path(), rows))
 }
 

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::program::{self, program};
-use crate::{Result, debian};
+use crate::{Result, debian, ruby};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -23,5 +23,8 @@ pub(crate) fn run(options: &Options) -> Result {
     command.args(&options.name);
     command.args(options.small.then_some("--small"));
     command.args(options.json.then_some("--json"));
+    if options.name.as_deref().is_none_or(|name| name == "ruby") {
+        command.env("HAMMERSPACE_BENCH_RUBY", ruby::bench()?);
+    }
     program::run(&mut command)
 }

@@ -34,9 +34,12 @@ pub(crate) fn extension(build: &Build) -> Result<PathBuf> {
     Ok(lib)
 }
 
-/// Ruby with the binding in its path.
-pub(crate) fn ruby(extension: &Path) -> Command {
-    with_binding(program("ruby -W"), extension)
+/// Builds what the bench needs; gives the words that start it.
+pub(crate) fn bench() -> Result<String> {
+    debian::install(&debian::RUBY)?;
+    let extension = extension(&Build::Benches)?;
+    let binding = root().join("bindings/ruby");
+    Ok(format!("ruby -I{} -I{1}/lib {1}/bench/hash.rb", extension.display(), binding.display()))
 }
 
 fn with_binding(mut command: Command, extension: &Path) -> Command {

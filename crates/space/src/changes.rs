@@ -30,6 +30,7 @@ impl Changes {
     }
 
     /// `None` where the key was left alone.
+    #[expect(clippy::option_option, reason = "left alone, deleted and put are three things")]
     pub(crate) fn of(&self, key: &[u8]) -> Option<Option<&[u8]>> {
         self.0.get(key).map(Option::as_deref)
     }
