@@ -223,7 +223,8 @@ fn a_writer_is_asked_what_it_would_publish() {
         let asked = ["kept", "gone", "early", "late"].map(|key| writer.get(key).unwrap());
         writer.publish().unwrap();
         space.refresh().unwrap();
-        let published = ["kept", "gone", "early", "late"].map(|key| space.get(key).unwrap().map(|value| value.to_vec()));
+        let published =
+            ["kept", "gone", "early", "late"].map(|key| space.get(key).unwrap().map(|value| value.to_vec()));
         assert_eq!(asked, published);
         assert_eq!(space.len(), 3);
     }
