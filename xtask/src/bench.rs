@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::program::{self, program};
-use crate::{Result, debian};
+use crate::{Result, debian, python};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -23,5 +23,9 @@ pub(crate) fn run(options: &Options) -> Result {
     command.args(&options.name);
     command.args(options.small.then_some("--small"));
     command.args(options.json.then_some("--json"));
+    // The benches of other languages are run by name, and by their own interpreters.
+    if options.name.as_deref() == Some("python") {
+        command.env("HAMMERSPACE_PYTHON", python::shipped()?);
+    }
     program::run(&mut command)
 }

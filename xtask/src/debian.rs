@@ -16,6 +16,8 @@ pub(crate) const GETTEXT: [&str; 1] = ["gettext"];
 pub(crate) const VALGRIND: [&str; 1] = ["valgrind"];
 /// C programs ask it how to link our libraries.
 pub(crate) const PKG_CONFIG: [&str; 1] = ["pkg-config"];
+/// Python's environments, and its own tests of mappings.
+pub(crate) const PYTHON: [&str; 2] = ["python3-venv", "libpython3.11-testsuite"];
 /// libFuzzer is C++, and is compiled with the fuzz targets.
 pub(crate) const LIBFUZZER: [&str; 1] = ["g++"];
 
