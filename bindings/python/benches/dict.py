@@ -103,7 +103,14 @@ class Bench:
         goal = None if SMALL else goal
         self.rows.append({"name": name, "unit": unit, "ours": ours, "peer": peer, "peer_name": "dict", "goal": goal})
 
-    def compare(self, name: str, works: tuple[Work, Work], draw: Callable[[], Any], goal: str | None = None, per: int = LOOKUPS) -> None:
+    def compare(
+        self,
+        name: str,
+        works: tuple[Work, Work],
+        draw: Callable[[], Any],
+        goal: str | None = None,
+        per: int = LOOKUPS,
+    ) -> None:
         """Nanoseconds for one, with fresh keys in each round."""
         times: tuple[list[float], list[float]] = ([], [])
         for _ in range(ROUNDS):

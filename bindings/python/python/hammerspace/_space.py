@@ -200,7 +200,8 @@ def open(
     after publishing, the current one included. ``compression``: of new versions; without it, as the version before.
     ``block_size``: bytes per compressed block. ``cache_bytes``: memory of this process for decoded blocks. ``durability``:
     "none" for data that can be loaded again after a power cut. ``poll``: seconds between looks for publications that nobody
-    announces, those of Airbnb's gem; ``math.inf`` for never. ``paging``: how pages come into memory. ``mend``: open it also if it is damaged, as an empty one.
+    announces, those of Airbnb's gem; ``math.inf`` for never. ``paging``: how pages come into memory. ``mend``: open it also
+    if it is damaged, as an empty one.
     """
     return Space(
         path,
