@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::program::{self, program};
-use crate::{Result, debian, ruby};
+use crate::{Result, debian, python, ruby};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -23,8 +23,11 @@ pub(crate) fn run(options: &Options) -> Result {
     command.args(&options.name);
     command.args(options.small.then_some("--small"));
     command.args(options.json.then_some("--json"));
-    if options.name.as_deref().is_none_or(|name| name == "ruby") {
-        command.env("HAMMERSPACE_BENCH_RUBY", ruby::bench()?);
-    }
+    // The benches of the bindings are run by name, and by their own interpreters.
+    match options.name.as_deref() {
+        Some("python") => command.env("HAMMERSPACE_PYTHON", python::shipped()?),
+        Some("ruby") => command.env("HAMMERSPACE_RUBY", ruby::shipped()?),
+        _ => &mut command,
+    };
     program::run(&mut command)
 }

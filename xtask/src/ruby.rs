@@ -34,12 +34,10 @@ pub(crate) fn extension(build: &Build) -> Result<PathBuf> {
     Ok(lib)
 }
 
-/// Builds what the bench needs; gives the words that start it.
-pub(crate) fn bench() -> Result<String> {
+/// The directory of the extension as gems have it.
+pub(crate) fn shipped() -> Result<PathBuf> {
     debian::install(&debian::RUBY)?;
-    let extension = extension(&Build::Benches)?;
-    let binding = root().join("bindings/ruby");
-    Ok(format!("ruby -I{} -I{1}/lib {1}/bench/hash.rb", extension.display(), binding.display()))
+    extension(&Build::Benches)
 }
 
 fn with_binding(mut command: Command, extension: &Path) -> Command {
@@ -47,8 +45,38 @@ fn with_binding(mut command: Command, extension: &Path) -> Command {
     command
 }
 
-/// Runs the suite.
+/// Runs the suite, then builds and installs the gem as users do, from what cargo has in its cache.
 pub(crate) fn test() -> Result {
+    suite()?;
+    rehearse()
+}
+
+/// From the gem's own sources to a program that uses it; and in place, by rake.
+fn rehearse() -> Result {
+    let (binding, gems) = (root().join("bindings/ruby"), target_dir().join("gems"));
+    let gem = gems.join("hammerspace.gem");
+    fs::create_dir_all(&gems).map_err(|cause| format!("{}: {cause}", gems.display()))?;
+    let step = |line: &str| {
+        let mut command = program(line);
+        command
+            .env("HAMMERSPACE_PROFILE", "dev")
+            .env("CARGO_TARGET_DIR", target_dir())
+            .env("CARGO_NET_OFFLINE", "true");
+        command.current_dir(&binding);
+        command
+    };
+    run_quietly(step("gem build hammerspace.gemspec --output").arg(&gem))?;
+    run_quietly(step("gem install --local --force --no-document --install-dir").arg(&gems).arg(&gem))?;
+    let use_it = "h = Hammerspace.new(ARGV[0]); h['a'] = 'b'; exit h['a'] == 'b'";
+    let used = step("ruby -rhammerspace -e").arg(use_it).arg(gems.join("space")).env("GEM_PATH", &gems).output();
+    if !used.is_ok_and(|output| output.status.success()) {
+        return Err(format!("the gem that was installed in {} does not work", gems.display()));
+    }
+    run_quietly(&mut step("rake compile"))?;
+    run_quietly(&mut step("rake clean clobber"))
+}
+
+fn suite() -> Result {
     debian::install(&debian::RUBY)?;
     let extension = extension(&Build::Tests)?;
     let mut suite = with_binding(program("rspec --format progress"), &extension);

@@ -5,7 +5,7 @@
 
 use crate::program::{program, run, succeeds};
 use crate::steps::{self, Step};
-use crate::{Result, debian, fuzz, install, java, ruby, tidy};
+use crate::{Result, debian, fuzz, install, java, python, ruby, tidy};
 
 const STEPS: &[Step] = &[
     ("Debian packages", packages),
@@ -18,6 +18,7 @@ const STEPS: &[Step] = &[
         run(&mut program("cargo test --quiet --workspace"))
     }),
     ("Ruby", ruby::test),
+    ("Python", python::test),
     ("installation", install::rehearse),
     ("documentation", documentation),
     ("fuzzing, for a little while", fuzz::smoke),
@@ -30,7 +31,9 @@ pub(crate) fn everything() -> bool {
 
 fn packages() -> Result {
     let c = [&debian::SNAPPY[..], &debian::VALGRIND, &debian::PKG_CONFIG].concat();
-    debian::install(&[&debian::JAVA[..], &c, &debian::GETTEXT, &debian::LIBFUZZER, &debian::RUBY].concat())
+    debian::install(
+        &[&debian::JAVA[..], &c, &debian::GETTEXT, &debian::LIBFUZZER, &debian::PYTHON, &debian::RUBY].concat(),
+    )
 }
 
 fn components() -> Result {

@@ -5,12 +5,12 @@ use std::time::Duration;
 use hammerspace::{Compression, Durability, Options, Paging};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyDictMethods};
 
 /// Whether to make the directory, and all else that was given. `None` is as if it was not.
 pub(crate) fn opening(given: Option<&Bound<'_, PyDict>>) -> PyResult<(bool, Options)> {
     let (mut create, mut options) = (false, Options::new());
-    for (name, value) in given.into_iter().flat_map(|given| given.iter()).filter(|(_, value)| !value.is_none()) {
+    for (name, value) in given.into_iter().flat_map(PyDictMethods::iter).filter(|(_, value)| !value.is_none()) {
         let name: String = name.extract()?;
         match name.as_str() {
             "create" => create = value.extract()?,

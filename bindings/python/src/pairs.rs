@@ -39,7 +39,7 @@ impl Walk {
         let snapshot = Box::new(snapshot);
         // SAFETY: the snapshot stays where it is, in its box, until the walk drops it, after all that borrows from it; and it
         // is only ever read.
-        let held: &'static Snapshot = unsafe { &*(&raw const *snapshot) };
+        let held: &'static Snapshot = unsafe { &*std::ptr::from_ref(&*snapshot) };
         Self { pairs: held.iter(), _snapshot: snapshot }
     }
 }

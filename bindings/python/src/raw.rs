@@ -59,18 +59,18 @@ struct Value {
 }
 
 /// A read-only `memoryview` of the value of `key`, which keeps its version; `None` where there is none.
-pub(crate) fn view<'py>(py: Python<'py>, snapshot: Snapshot, key: &[u8]) -> PyResult<Option<Bound<'py, PyAny>>> {
+pub(crate) fn view<'py>(py: Python<'py>, snapshot: &Snapshot, key: &[u8]) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some(bytes) = snapshot.get(key).map_err(raised)? else { return Ok(None) };
     // SAFETY: borrowed bytes lie in the mapping that the snapshot holds, at an address that does not change while any clone of
     // the snapshot lives; `Value` drops its own after the bytes, and nothing hands them out without it.
     let bytes = unsafe { std::mem::transmute::<Cow<'_, [u8]>, Cow<'static, [u8]>>(bytes) };
-    let raw = Raw::new(py, Value { bytes, _snapshot: snapshot.clone() })?;
+    let raw = Raw::made(py, Value { bytes, _snapshot: snapshot.clone() })?;
     // SAFETY: it is given a live object, and what it gives is ours or NULL with an exception set.
     unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyMemoryView_FromObject(raw.as_ptr())) }.map(Some)
 }
 
 impl Raw {
-    fn new(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {
+    fn made(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {
         let class = class(py)?.as_ptr().cast::<ffi::PyTypeObject>();
         // SAFETY: `class` is a type of ours, whose instances have the size of `Raw`; the allocation is zeroed, its head is
         // filled, and it holds a reference to its type. What follows the head is written before anybody sees the object.
@@ -98,7 +98,7 @@ fn make_class(py: Python<'_>) -> PyResult<Py<PyAny>> {
     ];
     let mut spec = ffi::PyType_Spec {
         name: c"hammerspace._native.Raw".as_ptr(),
-        basicsize: size_of::<Raw>() as c_int,
+        basicsize: const { size_of::<Raw>() as u16 }.into(),
         itemsize: 0,
         flags: ffi::Py_TPFLAGS_DEFAULT as u32 | DISALLOW_INSTANTIATION,
         slots: slots.as_mut_ptr(),

@@ -113,7 +113,7 @@ impl Reader {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let found = if raw {
             match possible(bytes_of(key), py)? {
-                Some((bytes, _)) => raw::view(py, self.snapshot_now(), bytes)?,
+                Some((bytes, _)) => raw::view(py, &self.snapshot_now(), bytes)?,
                 None => None,
             }
         } else {

@@ -1,10 +1,6 @@
 //! Keys on their way in, values on their way out: `str` for `str`, `bytes` for `bytes`.
 
-use std::ffi::c_int;
-use std::mem::MaybeUninit;
-
 use pyo3::exceptions::PyTypeError;
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
@@ -19,42 +15,16 @@ pub(crate) enum Form {
 
 impl Form {
     /// The bytes of a file as a Python string of this form. `UnicodeDecodeError` if they are asked for as text and are none.
+    ///
+    /// Python's own decoder takes some 3 ns for a character beyond ASCII, which is much of a lookup. Decoding to wide characters
+    /// first (`simdutf8`, `PyUnicode_FromWideChar`) took as long for Cyrillic and Arabic, and longer for French.
     #[inline]
     pub(crate) fn give<'py>(self, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
         match self {
-            Self::Text => text(py, bytes),
+            Self::Text => PyString::from_bytes(py, bytes).map(Bound::into_any),
             Self::Bytes => Ok(PyBytes::new(py, bytes).into_any()),
         }
     }
-}
-
-/// Bytes of UTF-8 that are made wide on the stack: most values.
-const WIDE: usize = 512;
-
-/// Bytes as `str`. Python decodes ASCII as fast as it can be done, and everything else one character at a time, some 3 ns
-/// each; it takes wide characters several times faster.
-#[inline]
-fn text<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-    if bytes.len() <= WIDE
-        && !bytes.is_ascii()
-        && let Ok(text) = simdutf8::basic::from_utf8(bytes)
-    {
-        return wide(py, text);
-    }
-    PyString::from_bytes(py, bytes).map(Bound::into_any)
-}
-
-/// At most [`WIDE`] bytes of text as `str`.
-fn wide<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
-    let mut wide = [MaybeUninit::<c_int>::uninit(); WIDE];
-    let mut len = 0;
-    for (place, character) in wide.iter_mut().zip(text.chars()) {
-        // On Linux `wchar_t` is an int that holds a code point.
-        place.write(u32::from(character).cast_signed());
-        len += 1;
-    }
-    // SAFETY: the first `len` are written. Python copies them, and gives a new string, or NULL with an exception set.
-    unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyUnicode_FromWideChar(wide.as_ptr().cast(), len)) }
 }
 
 /// The bytes that a key or a value stands for, and the form that it has. `UnicodeEncodeError` for lone surrogates, which

@@ -1,12 +1,8 @@
 //! Writing: the next version as a mapping that can be changed.
-//!
-//! A writer of the face is write-only. A `MutableMapping` can be read, too, so what was changed is kept in memory beside the
-//! log until it is published; who loads much, and reads none of it meanwhile, uses `load`, which keeps nothing.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hammerspace::{Snapshot, Space};
+use hammerspace::Space;
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -21,99 +17,26 @@ pub(crate) struct Writer {
     space: Arc<Space>,
     form: Form,
     /// `None` once it was published or given up.
-    draft: Mutex<Option<Draft>>,
-}
-
-struct Draft {
-    writer: hammerspace::Writer,
-    /// What it started from.
-    base: Snapshot,
-    changes: HashMap<Box<[u8]>, Change>,
-    /// Counts changes.
-    clock: u64,
-    len: u64,
-}
-
-/// What a key was set to last, and when.
-struct Change {
-    at: u64,
-    /// `None`: it was deleted.
-    value: Option<Box<[u8]>>,
+    draft: Mutex<Option<hammerspace::Writer>>,
 }
 
 impl Writer {
     pub(crate) fn begin(py: Python<'_>, space: Arc<Space>, replace: bool, form: Form) -> PyResult<Self> {
-        let draft = py.detach(|| Draft::begin(&space, replace)).map_err(raised)?;
-        Ok(Self { space, form, draft: Mutex::new(Some(draft)) })
+        let begin = || if replace { space.replace() } else { space.writer() };
+        let writer = py.detach(begin).map_err(raised)?;
+        Ok(Self { space, form, draft: Mutex::new(Some(writer)) })
     }
 
-    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, Option<Draft>> {
+    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, Option<hammerspace::Writer>> {
         self.draft.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn with<T>(&self, py: Python<'_>, work: impl FnOnce(&mut Draft) -> PyResult<T>) -> PyResult<T> {
-        work(self.lock(py).as_mut().ok_or_else(ended)?)
-    }
-}
-
-impl Draft {
-    fn begin(space: &Space, replace: bool) -> hammerspace::Result<Self> {
-        let writer = if replace { space.replace() } else { space.writer() }?;
-        let base = writer.base();
-        Ok(Self { len: base.len(), changes: HashMap::new(), clock: 0, writer, base })
-    }
-
-    /// The value of a key, shown to `show`.
-    fn get_with<T>(&self, key: &[u8], show: impl FnOnce(&[u8]) -> T) -> hammerspace::Result<Option<T>> {
-        match self.changes.get(key) {
-            Some(change) => Ok(change.value.as_deref().map(show)),
-            None => self.base.get_with(key, show),
-        }
-    }
-
-    fn contains(&self, key: &[u8]) -> hammerspace::Result<bool> {
-        self.get_with(key, |_| ()).map(|found| found.is_some())
-    }
-
-    fn put(&mut self, key: &[u8], value: &[u8]) -> hammerspace::Result<()> {
-        let is_new = !self.contains(key)?;
-        self.writer.put(key, value)?;
-        self.len += u64::from(is_new);
-        self.change(key, Some(value.into()));
-        Ok(())
-    }
-
-    /// Whether the key was there.
-    fn delete(&mut self, key: &[u8]) -> hammerspace::Result<bool> {
-        if !self.contains(key)? {
-            return Ok(false);
-        }
-        self.writer.delete(key)?;
-        self.len -= 1;
-        self.change(key, None);
-        Ok(true)
-    }
-
-    fn change(&mut self, key: &[u8], value: Option<Box<[u8]>>) {
-        self.clock += 1;
-        self.changes.insert(key.into(), Change { at: self.clock, value });
-    }
-
-    /// All keys, in the order in which they were last written.
-    fn keys<'py>(&self, py: Python<'py>, form: Form) -> PyResult<Bound<'py, PyList>> {
-        let keys = PyList::empty(py);
-        for pair in &self.base {
-            let (key, _) = pair.map_err(raised)?;
-            if !self.changes.contains_key(&*key) {
-                keys.append(form.give(py, &key)?)?;
-            }
-        }
-        let mut put: Vec<_> = self.changes.iter().filter(|(_, change)| change.value.is_some()).collect();
-        put.sort_unstable_by_key(|(_, change)| change.at);
-        for (key, _) in put {
-            keys.append(form.give(py, key)?)?;
-        }
-        Ok(keys)
+    fn with<T>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut hammerspace::Writer) -> hammerspace::Result<T>,
+    ) -> PyResult<T> {
+        work(self.lock(py).as_mut().ok_or_else(ended)?).map_err(raised)
     }
 }
 
@@ -121,48 +44,52 @@ impl Draft {
 impl Writer {
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let (bytes, form) = bytes_of(key)?;
-        let found = self.with(py, |draft| draft.get_with(bytes, |value| form.give(py, value)).map_err(raised))?;
-        found.unwrap_or_else(|| Err(missing(key)))
+        let found = self.with(py, |writer| writer.get(bytes))?;
+        form.give(py, &found.ok_or_else(|| missing(key))?)
     }
 
     fn __setitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let ((key, _), (value, _)) = (bytes_of(key)?, bytes_of(value)?);
-        self.with(py, |draft| draft.put(key, value).map_err(raised))
+        self.with(py, |writer| writer.put(key, value))
     }
 
     fn __delitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let (bytes, _) = bytes_of(key)?;
-        let was_there = self.with(py, |draft| draft.delete(bytes).map_err(raised))?;
-        if was_there { Ok(()) } else { Err(missing(key)) }
+        let delete = |writer: &mut hammerspace::Writer| {
+            let was_there = writer.get(bytes)?.is_some();
+            if was_there { writer.delete(bytes).map(|()| true) } else { Ok(false) }
+        };
+        if self.with(py, delete)? { Ok(()) } else { Err(missing(key)) }
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let (bytes, _) = bytes_of(key)?;
-        self.with(py, |draft| draft.contains(bytes).map_err(raised))
+        self.with(py, |writer| writer.get(bytes).map(|found| found.is_some()))
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.with(py, |draft| Ok(draft.len as usize))
+        self.with(py, |writer| writer.count().map(|count| count as usize))
     }
 
     /// A list of all keys, in the order in which they were last written.
     fn _keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.with(py, |draft| draft.keys(py, self.form))
+        let keys = self.with(py, hammerspace::Writer::keys)?;
+        PyList::new(py, keys.iter().map(|key| self.form.give(py, key)).collect::<PyResult<Vec<_>>>()?)
     }
 
     /// Starts again, from nothing.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, |draft| {
-            *draft = Draft::begin(&self.space, true).map_err(raised)?;
+        self.with(py, |writer| {
+            *writer = self.space.replace()?;
             Ok(())
         })
     }
 
     /// Makes it the current version, to which the space it was begun on moves on. Gives its number.
     fn publish(&self, py: Python<'_>) -> PyResult<u64> {
-        let draft = self.lock(py).take().ok_or_else(ended)?;
+        let writer = self.lock(py).take().ok_or_else(ended)?;
         py.detach(|| {
-            let number = draft.writer.publish()?;
+            let number = writer.publish()?;
             self.space.refresh().map(|_| number)
         })
         .map_err(raised)
@@ -170,8 +97,8 @@ impl Writer {
 
     /// Gives it up: nothing is published, and nothing is left behind.
     fn discard(&self, py: Python<'_>) {
-        let draft = self.lock(py).take();
-        py.detach(|| drop(draft));
+        let writer = self.lock(py).take();
+        py.detach(|| drop(writer));
     }
 
     /// Whether it was published or given up.

@@ -127,7 +127,7 @@ def test_threads_share_a_writer(space: Space[str]) -> None:
 def test_publishing_lets_other_threads_run(space: Space[str]) -> None:
     """Opening, publishing and loading give up the interpreter's lock where they wait for the disk."""
     w = space.writer()
-    w.update({str(n): "x" * 100 for n in range(50_000)})
+    w.update({str(n): "x" * 100 for n in range(200_000)})
     ticks, done = [0], threading.Event()
 
     def tick() -> None:

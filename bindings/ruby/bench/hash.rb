@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Hammerspace beside Ruby's own Hash, and beside a program that holds no data: one JSON object a line, as rows of the benches'
-# schema. `--small` for a look.
+# Hammerspace beside Ruby's own Hash, and beside a program that holds no data: `hash.rb SCRATCH [--small]` prints a JSON list of
+# rows of the benches' schema.
 #
 # Both do the same in turn, many times, and the medians count. The time that the loop itself takes is measured too, in the same
 # turns, and subtracted from both.
@@ -17,6 +17,7 @@ ROUNDS = SMALL ? 3 : 15
 MANY = SMALL ? 5_000 : 500_000
 REQUESTS = SMALL ? 60 : 1200
 RANDOM = Random.new(4711)
+ROWS = []
 
 def clock = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
@@ -41,7 +42,7 @@ end
 
 def row(name, unit, ours, peer, peer_name, goal = nil)
   goal = nil if SMALL
-  puts JSON.generate(name: name, unit: unit, ours: ours, peer: peer, peer_name: peer_name, goal: goal)
+  ROWS << { name: name, unit: unit, ours: ours, peer: peer, peer_name: peer_name, goal: goal }
 end
 
 def pairs(count)
@@ -149,7 +150,7 @@ end
 if ARGV.first == 'collector'
   collector(*ARGV.drop(1))
 else
-  Dir.mktmpdir do |directory|
+  Dir.mktmpdir(nil, ARGV.first) do |directory|
     pairs = pairs(KEYS)
     hash = pairs.to_h
     copying = Hammerspace.new(File.join(directory, 'space'), durability: :none)
@@ -160,5 +161,6 @@ else
     iteration(hash, copying, frozen)
     writing(pairs, directory)
   end
-  Dir.mktmpdir { |directory| collections(directory) }
+  Dir.mktmpdir(nil, ARGV.first) { |directory| collections(directory) }
+  puts JSON.generate(ROWS)
 end

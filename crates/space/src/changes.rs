@@ -9,9 +9,20 @@ use hammerspace_error::Result;
 use hammerspace_os::{File, Map};
 use hammerspace_sparkey::{Address, Log};
 
-/// Keys that were put or deleted, each with the value it has now, if any.
+/// Keys that were put or deleted.
 #[derive(Default)]
-pub(crate) struct Changes(HashMap<Box<[u8]>, Option<Box<[u8]>>>);
+pub(crate) struct Changes {
+    last: HashMap<Box<[u8]>, Change>,
+    count: u64,
+}
+
+/// What was done to a key last.
+struct Change {
+    /// Counts up.
+    at: u64,
+    /// `None`: it was deleted.
+    value: Option<Box<[u8]>>,
+}
 
 impl Changes {
     /// Reads a flushed log from `start` on, where an entry or a block begins.
@@ -26,12 +37,25 @@ impl Changes {
     }
 
     pub(crate) fn note(&mut self, key: &[u8], value: Option<&[u8]>) {
-        self.0.insert(key.into(), value.map(Into::into));
+        self.count += 1;
+        self.last.insert(key.into(), Change { at: self.count, value: value.map(Into::into) });
     }
 
     /// `None` where the key was left alone.
     #[expect(clippy::option_option, reason = "left alone, deleted and put are three things")]
     pub(crate) fn of(&self, key: &[u8]) -> Option<Option<&[u8]>> {
-        self.0.get(key).map(Option::as_deref)
+        self.last.get(key).map(|change| change.value.as_deref())
+    }
+
+    /// Every key that was changed, and whether it is there now.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], bool)> {
+        self.last.iter().map(|(key, change)| (&**key, change.value.is_some()))
+    }
+
+    /// The keys that are there now, in the order in which they were put last.
+    pub(crate) fn put(&self) -> impl Iterator<Item = &[u8]> {
+        let mut put: Vec<_> = self.last.iter().filter(|(_, change)| change.value.is_some()).collect();
+        put.sort_unstable_by_key(|(_, change)| change.at);
+        put.into_iter().map(|(key, _)| &**key)
     }
 }

@@ -9,14 +9,13 @@ use std::sync::Arc;
 
 use hammerspace_error::Result;
 use hammerspace_os::{Owned, Paging};
-use hammerspace_sparkey::{LogOptions, LogWriter};
+use hammerspace_sparkey::{LogOptions, LogWriter, Table};
 
 use crate::changes::Changes;
 use crate::draft::Draft;
 use crate::home::Home;
 use crate::layout::LOG;
 use crate::publish;
-use crate::snapshot::{Snapshot, State};
 use crate::version::Version;
 
 /// The next version of a space, in the making: put and delete keys, then [`publish`](Self::publish).
@@ -26,7 +25,7 @@ use crate::version::Version;
 pub struct Writer {
     draft: Draft,
     log: LogWriter<Owned>,
-    base: Option<Arc<Version>>,
+    base: Option<Version>,
     /// Whether the log goes on from that of the base.
     continues: bool,
     /// Where in the log the changes start.
@@ -55,7 +54,7 @@ impl Writer {
         let mut writer = Self::fresh(home, options)?;
         writer.put_all(&base)?;
         let start = writer.log.header().data_end;
-        Ok(Self { base: Some(Arc::new(base)), start, ..writer })
+        Ok(Self { base: Some(base), start, ..writer })
     }
 
     fn fresh(home: Arc<Home>, options: LogOptions) -> Result<Self> {
@@ -75,7 +74,7 @@ impl Writer {
 
     fn of(draft: Draft, log: LogWriter<Owned>, base: Option<Version>) -> Self {
         let (continues, start) = (base.is_some(), log.header().data_end);
-        Self { draft, log, base: base.map(Arc::new), continues, start, changes: None }
+        Self { draft, log, base, continues, start, changes: None }
     }
 
     fn put_all(&mut self, base: &Version) -> Result<()> {
@@ -84,20 +83,6 @@ impl Writer {
             self.put(&entry.key, &entry.value)?;
         }
         self.flush()
-    }
-
-    /// The version that it started from; of a replacement, an empty one.
-    ///
-    /// ```
-    /// # let scratch = tempfile::tempdir()?;
-    /// # let space = hammerspace_space::Space::create(scratch.path())?;
-    /// let mut writer = space.writer()?;
-    /// writer.put("cartoons", "mallets")?;
-    /// assert!(!writer.base().contains("cartoons")?);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn base(&self) -> Snapshot {
-        Snapshot(Arc::new(State { generation: 0, version: self.base.clone() }))
     }
 
     /// Sets the value of `key`, whatever it was.
@@ -142,6 +127,33 @@ impl Writer {
         Ok(base.table.get(key)?.map(Cow::into_owned))
     }
 
+    /// How many keys there would be if this were published now. Remembers as [`get`](Self::get) does; linear in the changes.
+    pub fn count(&mut self) -> Result<u64> {
+        self.changes()?;
+        let base = self.base.as_ref().map(|base| &base.table);
+        let mut count = base.map_or(0, Table::len);
+        for (key, is_there) in self.changes.iter().flat_map(Changes::iter) {
+            let was_there = base.map_or(Ok(false), |base| base.contains(key))?;
+            count = count + u64::from(is_there) - u64::from(was_there);
+        }
+        Ok(count)
+    }
+
+    /// The keys that there would be, in the order in which they were last written. Remembers, and reads all there is.
+    pub fn keys(&mut self) -> Result<Vec<Vec<u8>>> {
+        self.changes()?;
+        let changes = self.changes.get_or_insert_default();
+        let mut keys = Vec::new();
+        for entry in self.base.iter().flat_map(|base| &base.table) {
+            let key = entry?.key;
+            if changes.of(&key).is_none() {
+                keys.push(key.into_owned());
+            }
+        }
+        keys.extend(changes.put().map(<[u8]>::to_vec));
+        Ok(keys)
+    }
+
     fn changes(&mut self) -> Result<&Changes> {
         if self.changes.is_none() {
             self.draft.check_owner()?;
@@ -164,7 +176,7 @@ impl Writer {
     pub fn publish(self) -> Result<u64> {
         self.draft.check_owner()?;
         let (log, _) = self.log.finish().map_err(|error| self.draft.explain(error))?;
-        publish::publish(self.draft, &log.file, self.base.as_deref().filter(|_| self.continues))
+        publish::publish(self.draft, &log.file, self.base.as_ref().filter(|_| self.continues))
     }
 }
 

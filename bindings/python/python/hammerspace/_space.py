@@ -89,7 +89,7 @@ class Space(_Reading[AnyStr]):
         return Writer(self._writer(replace))
 
     def load(self, pairs: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> int:
-        """Replaces everything by these pairs, and gives the version's number. Takes no memory, however many they are."""
+        """Replaces everything by these pairs, and gives the version's number: the fastest way to write many."""
         return self._load(pairs)
 
     def versions(self) -> list[Version]:
@@ -115,8 +115,8 @@ class Snapshot(_Reading[AnyStr]):
 class Writer(MutableMapping[AnyStr, AnyStr], Generic[AnyStr]):
     """The next version of a space, as a mapping that can be changed: see :meth:`Space.writer`.
 
-    Used by ``with``, it is published where the block ends, and given up where it raises. What was changed is kept in memory
-    until then, so that it can be read; :meth:`Space.load` keeps nothing.
+    Used by ``with``, it is published where the block ends, and given up where it raises. As long as one only sets, changes
+    go to disk; from the first time that one reads, deletes or counts, they are kept in memory, too.
     """
 
     __slots__ = ("_native",)
@@ -200,7 +200,8 @@ def open(
     after publishing, the current one included. ``compression``: of new versions; without it, as the version before.
     ``block_size``: bytes per compressed block. ``cache_bytes``: memory of this process for decoded blocks. ``durability``:
     "none" for data that can be loaded again after a power cut. ``poll``: seconds between looks for publications that nobody
-    announces, those of Airbnb's gem; ``math.inf`` for never. ``paging``: how pages come into memory. ``mend``: open it also if it is damaged, as an empty one.
+    announces, those of Airbnb's gem; ``math.inf`` for never. ``paging``: how pages come into memory. ``mend``: open it also
+    if it is damaged, as an empty one.
     """
     return Space(
         path,

@@ -221,11 +221,15 @@ fn a_writer_is_asked_what_it_would_publish() {
         writer.put("gone", "5").unwrap();
         writer.delete("early").unwrap();
         let asked = ["kept", "gone", "early", "late"].map(|key| writer.get(key).unwrap());
+        assert_eq!(writer.count().unwrap(), 3);
+        let keys = writer.keys().unwrap();
         writer.publish().unwrap();
         space.refresh().unwrap();
         let published =
             ["kept", "gone", "early", "late"].map(|key| space.get(key).unwrap().map(|value| value.to_vec()));
         assert_eq!(asked, published);
         assert_eq!(space.len(), 3);
+        let order: Vec<_> = space.snapshot().iter().map(|pair| pair.unwrap().0.into_owned()).collect();
+        assert_eq!(keys, order);
     }
 }
