@@ -160,7 +160,8 @@ RSpec.describe 'Processes' do
         [-> { hash['b'] = '2' }, -> { hash.clear }, -> { hash.refresh }, -> { hash.close }, -> { hash.replace({}) }].each do |change|
           expect(&change).to raise_error(FrozenError)
         end
-        expect(hash.to_h).to eq('a' => '1', 'long' => 'y' * 100)
+        expect([hash.to_h, hash.dup.to_h]).to all(eq('a' => '1', 'long' => 'y' * 100))
+        expect(hash.dup.tap { |copy| copy['b'] = '2' }.discard.size).to eq(2)
       end
     end
 
@@ -187,18 +188,20 @@ RSpec.describe 'Processes' do
       expect(system(RbConfig.ruby, *$LOAD_PATH.map { |at| "-I#{at}" }, program, path)).to be(true)
     end
 
+    # In a child: other extensions that are loaded here (that of rbs 2.1 is one) do not survive what is moved.
     it 'may move what it likes', if: GC.respond_to?(:compact) do
-      hash = open(frozen: true)
-      everything(hash)
-      texts = hash.values
-      walk = hash.each
-      walk.next
-      GC.verify_compaction_references(toward: :empty, double_heap: true)
-      expect([hash['a'], hash.default, texts, walk.next, hash.backend.frontend]).to eq(['A' * 50, nil, ['A' * 50, 'B'], %w[b B], hash])
-      GC.auto_compact = true
-      expect(everything(hash).size).to eq(2)
-    ensure
-      GC.auto_compact = false
+      answer = in_child do
+        hash = open(frozen: true)
+        everything(hash)
+        texts = hash.values
+        walk = hash.each
+        walk.next
+        GC.verify_compaction_references(toward: :empty, double_heap: true)
+        seen = [hash['a'], hash.default, texts, walk.next, hash.backend.frontend.equal?(hash)]
+        GC.auto_compact = true
+        seen + [everything(hash).size]
+      end
+      expect(answer).to eq(['A' * 50, nil, ['A' * 50, 'B'], %w[b B], true, 2])
     end
 
     it 'frees walks that were never ended' do

@@ -39,6 +39,8 @@ void init_error(VALUE hammerspace) {
     VALUE base = rb_define_class_under(hammerspace, "Error", rb_eStandardError);
     const char *parts[] = {"finding", "file", "offset", "remedy"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) rb_define_attr(base, parts[i], 1, 0);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        classes[names[i].kind] = rb_define_class_under(hammerspace, names[i].name, base);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        VALUE class = rb_define_class_under(hammerspace, names[i].name, base);
+        rb_gc_register_mark_object(classes[names[i].kind] = class);
+    }
 }

@@ -8,8 +8,8 @@ require 'mkmf'
 
 abort 'Hammerspace is built by cargo: install Rust first (https://rustup.rs)' unless find_executable('cargo')
 
-# In the gem the sources lie in rust/; in the repository this is a part of their workspace.
-SOURCES = %w[../../rust ../../../..].map { |path| File.expand_path(path, __dir__) }
+# In the repository this is a part of their workspace; in the gem the sources lie in rust/.
+SOURCES = %w[../../../.. ../../rust].map { |path| File.expand_path(path, __dir__) }
                                     .find { |path| File.exist?(File.join(path, 'bindings/c/Cargo.toml')) }
 PROFILE = ENV.fetch('HAMMERSPACE_PROFILE', 'release')
 TARGET = File.expand_path(ENV.fetch('CARGO_TARGET_DIR') { File.join(SOURCES, 'target') }, SOURCES)

@@ -112,7 +112,8 @@ static VALUE delete(VALUE self, VALUE key) {
     store *store = store_of(self);
     VALUE found = store_peek(store, string(key));
     if (NIL_P(found)) return rb_block_given_p() ? rb_yield(key) : Qnil;
-    check(hammerspace_writer_delete(store_write(store), RSTRING_PTR(key), (size_t)RSTRING_LEN(key)));
+    hammerspace_writer *writer = store_write(store);
+    check(hammerspace_writer_delete(writer, RSTRING_PTR(key), (size_t)RSTRING_LEN(key)));
     RB_GC_GUARD(key);
     return found;
 }

@@ -268,11 +268,10 @@ static VALUE copy_from(store *store, hammerspace_value *value) {
 }
 
 VALUE store_peek(store *store, VALUE key) {
-    const char *data = RSTRING_PTR(key);
-    size_t len = (size_t)RSTRING_LEN(key);
     hammerspace_value value;
     if (store->writer && !store->busy && store->owner == forks) {
-        check(hammerspace_writer_get(store->writer, data, len, &value));
+        check(hammerspace_writer_get(store->writer, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), &value));
+        RB_GC_GUARD(key);
         return copy_from(store, &value);
     }
     // Nothing is pending: what an update would start from counts, and not what is being read.
@@ -281,7 +280,8 @@ VALUE store_peek(store *store, VALUE key) {
     run(&task);
     store->behind |= task.changed;
     if (!task.table) return Qnil;
-    hammerspace_error *error = hammerspace_table_get(task.table, data, len, &value);
+    // The key is looked at after that: meanwhile another thread may have changed it.
+    hammerspace_error *error = hammerspace_table_get(task.table, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), &value);
     VALUE found = error ? Qnil : copy_from(store, &value);
     hammerspace_table_free(task.table);
     check(error);

@@ -38,7 +38,7 @@ module Hammerspace
 
     # The copy has pending writes and a version of its own.
     def initialize_copy(other)
-      other.publish if other.respond_to?(:publish)
+      other.publish unless Ractor.shareable?(other) || !other.respond_to?(:publish)
       open_backend
       other.default_proc ? self.default_proc = other.default_proc : self.default = other.default
     end
