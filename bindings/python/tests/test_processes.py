@@ -5,31 +5,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
-from conftest import Publish
+from conftest import Publish, in_child
 
 import hammerspace
 from hammerspace import Space
-
-
-def in_child(work: Callable[[], Any]) -> None:
-    """Runs it in a forked child, which then ends as Python does: buffers are flushed, objects dropped."""
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            work()
-            code = 0
-        except AssertionError as error:
-            print("in the child:", error)
-        finally:
-            os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_canary_a_child_that_fails_is_noticed() -> None:
