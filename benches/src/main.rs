@@ -5,6 +5,7 @@
 //! Rows that we lose are shown like the others. Small runs are tests: they check what is read, and cannot rot.
 #![forbid(unsafe_code)]
 
+mod binding;
 mod data;
 mod goal;
 mod machine;
@@ -30,6 +31,10 @@ type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 type Bench = (&'static str, fn(&Scale, &Path) -> Result<Vec<Row>>);
 
 const BENCHES: &[Bench] = &[("space", space::rows), ("sparkey", sparkey::rows)];
+
+/// Those that run in other languages, and only by name: each needs an interpreter with our package in it, and the suite of
+/// that language runs it on small inputs.
+const OF_BINDINGS: &[Bench] = &[("python", binding::python), ("ruby", binding::ruby)];
 
 /// Measures Hammerspace beside its peers.
 #[derive(Parser)]
@@ -76,9 +81,10 @@ fn run(options: &Options) -> Result {
 fn measure(options: &Options) -> Result<Report> {
     let scale = if options.small { Scale::SMALL } else { Scale::FULL };
     let chosen = |name: &str| options.name.as_deref().is_none_or(|wanted| wanted == name);
-    let benches: Vec<&Bench> = BENCHES.iter().filter(|(name, _)| chosen(name)).collect();
+    let by_name = OF_BINDINGS.iter().filter(|(name, _)| options.name.as_deref() == Some(name));
+    let benches: Vec<&Bench> = BENCHES.iter().filter(|(name, _)| chosen(name)).chain(by_name).collect();
     if benches.is_empty() {
-        let names: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = BENCHES.iter().chain(OF_BINDINGS).map(|(name, _)| *name).collect();
         return Err(format!("there is no such bench; there are: {}", names.join(", ")).into());
     }
     // Beside the program, and so on the disk that the target directory is on.
@@ -121,6 +127,6 @@ mod tests {
     #[test]
     fn an_unknown_bench_is_refused_by_naming_those_there_are() {
         let options = Options { name: Some("spice".into()), small: true, json: false };
-        assert!(measure(&options).err().unwrap().to_string().contains("there are: space, sparkey"));
+        assert!(measure(&options).err().unwrap().to_string().contains("there are: space, sparkey, python"));
     }
 }

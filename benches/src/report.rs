@@ -7,6 +7,7 @@
 //!
 //! `ratio` is ours / peer in the row's unit. `goal` is read by [`Goal`]; where none makes sense it is null, and so is `met`.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -26,16 +27,19 @@ pub(crate) struct Report {
     rows: Vec<Row>,
 }
 
+/// Most are in the code; benches in other languages bring theirs.
+type Text = Cow<'static, str>;
+
 /// One thing measured.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
     name: String,
-    unit: &'static str,
+    unit: Text,
     ours: f64,
     peer: Option<f64>,
-    peer_name: Option<&'static str>,
+    peer_name: Option<Text>,
     ratio: Option<f64>,
-    goal: Option<&'static str>,
+    goal: Option<Text>,
     met: Option<bool>,
 }
 
@@ -43,26 +47,35 @@ impl Row {
     /// What we take, beside what a peer takes for the same.
     pub(crate) fn new(
         name: impl Into<String>,
-        unit: &'static str,
+        unit: impl Into<Text>,
         ours: f64,
-        peer_name: &'static str,
+        peer_name: impl Into<Text>,
         peer: f64,
     ) -> Self {
-        let (peer, peer_name, ratio) = (Some(peer), Some(peer_name), Some(ours / peer));
-        Self { name: name.into(), unit, ours, peer, peer_name, ratio, goal: None, met: None }
+        let (peer, peer_name, ratio) = (Some(peer), Some(peer_name.into()), Some(ours / peer));
+        Self { name: name.into(), unit: unit.into(), ours, peer, peer_name, ratio, goal: None, met: None }
     }
 
     /// What we take, where there is nobody to compare with.
     pub(crate) fn alone(name: impl Into<String>, unit: &'static str, ours: f64) -> Self {
-        Self { name: name.into(), unit, ours, peer: None, peer_name: None, ratio: None, goal: None, met: None }
+        Self {
+            name: name.into(),
+            unit: unit.into(),
+            ours,
+            peer: None,
+            peer_name: None,
+            ratio: None,
+            goal: None,
+            met: None,
+        }
     }
 
     /// With a goal, if there is one.
-    pub(crate) fn goal(mut self, goal: Option<&'static str>) -> Self {
-        self.goal = goal;
-        self.met = goal.and_then(|words| {
+    pub(crate) fn goal(mut self, goal: Option<impl Into<Text>>) -> Self {
+        self.goal = goal.map(Into::into);
+        self.met = self.goal.as_deref().and_then(|words| {
             let goal = Goal::parse(words).unwrap_or_else(|| panic!("'{words}' is no goal"));
-            goal.is_met(self.unit, self.ours, self.ratio)
+            goal.is_met(&self.unit, self.ours, self.ratio)
         });
         self
     }
@@ -75,12 +88,12 @@ impl Row {
         };
         [
             self.name.clone(),
-            self.unit.into(),
+            self.unit.to_string(),
             significant(self.ours),
             self.peer.map(significant).unwrap_or_default(),
-            self.peer_name.unwrap_or_default().into(),
+            self.peer_name.as_deref().unwrap_or_default().into(),
             self.ratio.map(significant).unwrap_or_default(),
-            self.goal.unwrap_or_default().into(),
+            self.goal.as_deref().unwrap_or_default().into(),
             met.into(),
         ]
     }
@@ -158,7 +171,7 @@ mod tests {
         assert_eq!((row.ratio, row.met), (Some(1.3), Some(true)));
         let row = Row::new("publish", "ms", 6.0, "copy", 5.0).goal(Some("<= 5 ms"));
         assert_eq!((row.ratio, row.met), (Some(1.2), Some(false)));
-        let row = Row::new("get", "M/s", 6.5, "peer", 5.0).goal(None);
+        let row = Row::new("get", "M/s", 6.5, "peer", 5.0).goal(None::<&str>);
         assert_eq!((row.goal, row.met), (None, None));
     }
 

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::program::{self, program};
-use crate::{Result, debian, java};
+use crate::{Result, debian, java, python, ruby};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -24,5 +24,11 @@ pub(crate) fn run(options: &Options) -> Result {
     command.args(&options.name);
     command.args(options.small.then_some("--small"));
     command.args(options.json.then_some("--json"));
+    // The benches of the bindings are run by name, and by their own interpreters.
+    match options.name.as_deref() {
+        Some("python") => command.env("HAMMERSPACE_PYTHON", python::shipped()?),
+        Some("ruby") => command.env("HAMMERSPACE_RUBY", ruby::shipped()?),
+        _ => &mut command,
+    };
     program::run(&mut command)
 }

@@ -7,6 +7,8 @@ mod fuzz;
 mod install;
 mod java;
 mod program;
+mod python;
+mod ruby;
 mod steps;
 mod test;
 mod tidy;

@@ -5,7 +5,7 @@
 
 use crate::program::{program, run, succeeds};
 use crate::steps::{self, Step};
-use crate::{Result, debian, fuzz, install, java, tidy};
+use crate::{Result, debian, fuzz, install, java, python, ruby, tidy};
 
 const STEPS: &[Step] = &[
     ("Debian packages", packages),
@@ -17,6 +17,8 @@ const STEPS: &[Step] = &[
     ("tests: unit, integration, documentation examples, interop with C and Java, small benches", || {
         run(&mut program("cargo test --quiet --workspace"))
     }),
+    ("Ruby", ruby::test),
+    ("Python", python::test),
     ("installation", install::rehearse),
     ("documentation", documentation),
     ("fuzzing, for a little while", fuzz::smoke),
@@ -29,7 +31,9 @@ pub(crate) fn everything() -> bool {
 
 fn packages() -> Result {
     let c = [&debian::SNAPPY[..], &debian::VALGRIND, &debian::PKG_CONFIG].concat();
-    debian::install(&[&debian::JAVA[..], &c, &debian::GETTEXT, &debian::LIBFUZZER].concat())
+    debian::install(
+        &[&debian::JAVA[..], &c, &debian::GETTEXT, &debian::LIBFUZZER, &debian::PYTHON, &debian::RUBY].concat(),
+    )
 }
 
 fn components() -> Result {

@@ -413,6 +413,16 @@ struct hammerspace_error *hammerspace_table_info(const struct hammerspace_table 
 struct hammerspace_error *hammerspace_table_verify(const struct hammerspace_table *table,
                                                    struct hammerspace_findings **findings);
 
+// All bytes of the table's log, as they are mapped: the values of a table that is not compressed are slices of them. The data
+// is NULL for an empty space and for shards. Lives as long as the table.
+struct hammerspace_error *hammerspace_table_log(const struct hammerspace_table *table,
+                                                struct hammerspace_slice *log);
+
+// The name of the directory that a version of a space lies in: text that is not ended by a NUL. The data is NULL for an empty
+// space, and for what is no version. Lives as long as the table.
+struct hammerspace_error *hammerspace_table_directory(const struct hammerspace_table *table,
+                                                      struct hammerspace_slice *directory);
+
 // A cursor over all keys and values, in the order in which each key was last written; of shards, one after the other. It
 // holds the table by itself.
 struct hammerspace_error *hammerspace_table_cursor(const struct hammerspace_table *table,
@@ -443,6 +453,13 @@ struct hammerspace_error *hammerspace_writer_put(struct hammerspace_writer *writ
 struct hammerspace_error *hammerspace_writer_delete(struct hammerspace_writer *writer,
                                                     const void *key,
                                                     size_t key_len);
+
+// The value that a key would have if this were published now; its data is NULL if there would be none. Lives until it is
+// freed. From the first call on, the writer keeps its changes in memory too.
+struct hammerspace_error *hammerspace_writer_get(struct hammerspace_writer *writer,
+                                                 const void *key,
+                                                 size_t key_len,
+                                                 struct hammerspace_value *value);
 
 // Makes this the current version, in one step, and gives its number (`number` may be NULL). Whether it succeeds or not, all
 // that is left to do with the writer is to free it. If it fails the version before is still current, unless the error says

@@ -33,6 +33,12 @@ pub(crate) trait Look: Send + Sync {
     fn pairs(&self) -> Pairs<'_>;
     fn info(&self) -> TableInfo;
     fn verify(&self) -> Result<Report>;
+    /// The bytes that uncompressed values are slices of.
+    fn log(&self) -> Option<&[u8]>;
+    /// The name of a version's directory.
+    fn directory(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// What all tables have a method of the same name for.
@@ -72,6 +78,14 @@ impl Look for Snapshot {
     fn verify(&self) -> Result<Report> {
         self.verify().map(Option::unwrap_or_default)
     }
+
+    fn log(&self) -> Option<&[u8]> {
+        self.log_bytes()
+    }
+
+    fn directory(&self) -> Option<&str> {
+        self.uid()
+    }
 }
 
 impl<L, I> Look for sparkey::Table<L, I>
@@ -92,6 +106,10 @@ where
     fn verify(&self) -> Result<Report> {
         self.verify_within(&Effort::default(), sparkey::scratch)
     }
+
+    fn log(&self) -> Option<&[u8]> {
+        Some(self.log().bytes())
+    }
 }
 
 impl<L, I> Look for sparkey::Shards<L, I>
@@ -111,6 +129,10 @@ where
 
     fn verify(&self) -> Result<Report> {
         self.verify_within(&Effort::default(), sparkey::scratch)
+    }
+
+    fn log(&self) -> Option<&[u8]> {
+        None
     }
 }
 
@@ -323,6 +345,28 @@ pub extern "C" fn hammerspace_table_verify(
     findings: Option<&mut MaybeUninit<Option<Box<Findings>>>>,
 ) -> Option<Box<Error>> {
     fill(findings, None, || open(table)?.verify().map(Findings::boxed))
+}
+
+/// All bytes of the table's log, as they are mapped: the values of a table that is not compressed are slices of them. The data
+/// is NULL for an empty space and for shards. Lives as long as the table.
+#[unsafe(no_mangle)]
+pub extern "C" fn hammerspace_table_log(
+    table: Option<&Table>,
+    log: Option<&mut MaybeUninit<Slice>>,
+) -> Option<Box<Error>> {
+    fill(log, Slice::NOTHING, || Ok(open(table)?.log().map_or(Slice::NOTHING, Slice::of)))
+}
+
+/// The name of the directory that a version of a space lies in: text that is not ended by a NUL. The data is NULL for an empty
+/// space, and for what is no version. Lives as long as the table.
+#[unsafe(no_mangle)]
+pub extern "C" fn hammerspace_table_directory(
+    table: Option<&Table>,
+    directory: Option<&mut MaybeUninit<Slice>>,
+) -> Option<Box<Error>> {
+    fill(directory, Slice::NOTHING, || {
+        Ok(open(table)?.directory().map_or(Slice::NOTHING, |name| Slice::of(name.as_bytes())))
+    })
 }
 
 /// A cursor over all keys and values, in the order in which each key was last written; of shards, one after the other. It

@@ -1,11 +1,12 @@
 //! Writers of spaces.
 
+use std::borrow::Cow;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 
 use hammerspace::Result;
 
-use crate::bytes::bytes;
+use crate::bytes::{Value, bytes};
 use crate::error::{Error, answer, fill, given, invalid};
 
 /// The next version of a space, private until it is published. Freed before that, it leaves nothing behind.
@@ -51,6 +52,22 @@ pub extern "C" fn hammerspace_writer_delete(
         // SAFETY: so many bytes, by the rules of the header.
         let key = unsafe { bytes(key, key_len) }?;
         open(writer)?.delete(key)
+    })
+}
+
+/// The value that a key would have if this were published now; its data is NULL if there would be none. Lives until it is
+/// freed. From the first call on, the writer keeps its changes in memory too.
+#[unsafe(no_mangle)]
+pub extern "C" fn hammerspace_writer_get(
+    writer: Option<&mut Writer>,
+    key: *const c_void,
+    key_len: usize,
+    value: Option<&mut MaybeUninit<Value>>,
+) -> Option<Box<Error>> {
+    fill(value, Value::NOTHING, || {
+        // SAFETY: so many bytes, by the rules of the header.
+        let key = unsafe { bytes(key, key_len) }?;
+        Ok(Value::of(open(writer)?.get(key)?.map(Cow::Owned)))
     })
 }
 

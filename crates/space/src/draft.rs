@@ -50,6 +50,11 @@ impl Draft {
     pub(crate) fn explain(&self, error: Error) -> Error {
         self.owner.check().err().unwrap_or(error).file(self.dir.path().join(LOG))
     }
+
+    /// For the one to whom the log is gone.
+    pub(crate) fn vanished(&self) -> Error {
+        vanished(&self.home.dir, &self.uid)
+    }
 }
 
 fn vanished(space: &Dir, uid: &str) -> Error {

@@ -34,6 +34,7 @@
 #![forbid(unsafe_code)]
 
 mod census;
+mod changes;
 mod draft;
 mod history;
 mod home;

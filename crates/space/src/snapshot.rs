@@ -96,6 +96,11 @@ impl Snapshot {
         Some(&self.version()?.uid)
     }
 
+    /// The version's log as it is mapped: what uncompressed values are slices of. `None` for an empty space.
+    pub fn log_bytes(&self) -> Option<&[u8]> {
+        Some(self.version()?.table.log().bytes())
+    }
+
     /// The header of the version's log.
     pub fn log_header(&self) -> Option<&LogHeader> {
         Some(self.version()?.table.log().header())

@@ -28,6 +28,9 @@ pub struct Space {
     watch: Watch,
 }
 
+/// The generation of a state that may not be the current one, so that every refresh looks again.
+const NO_GENERATION: u64 = u64::MAX;
+
 /// When a newer version may be there.
 struct Watch {
     /// The generation in the lock file, once there is one.
@@ -54,9 +57,8 @@ impl Space {
         let watch = Watch::new(&dir, options.poll)?;
         let home = Home::new(dir, options);
         let state = match State::open(&home, &watch) {
-            // Of no generation, so that every refresh looks again.
             Err(error) if home.options.mend && error.kind() == Kind::Corrupt => {
-                State { generation: u64::MAX, version: None }
+                State { generation: NO_GENERATION, version: None }
             }
             opened => opened?,
         };
@@ -150,6 +152,34 @@ impl Space {
         }
     }
 
+    /// Goes to the version of this number, if it is still on disk, and says whether it is. The next
+    /// [`refresh`](Self::refresh) moves on to the current one. For a handle that is passed to another process, and is to read
+    /// there what it reads here.
+    ///
+    /// ```
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let space = hammerspace_space::Options::new().keep(2).create(scratch.path())?;
+    /// for color in ["red", "blue"] {
+    ///     let mut writer = space.writer()?;
+    ///     writer.put("color", color)?;
+    ///     writer.publish()?;
+    /// }
+    /// assert!(space.go_to(1)?);
+    /// assert_eq!(space.get("color")?.unwrap(), b"red");
+    /// assert!(space.refresh()?);
+    /// assert_eq!(space.get("color")?.unwrap(), b"blue");
+    /// assert!(!space.go_to(3)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn go_to(&self, number: u64) -> Result<bool> {
+        let versions = history::list(&self.home.dir)?;
+        let Some(found) = versions.into_iter().find(|version| version.number == Some(number)) else { return Ok(false) };
+        let Some(state) = State::of(&self.home, &found.uid)? else { return Ok(false) };
+        self.state.store(Arc::new(state));
+        self.watch.seen.store(NO_GENERATION, Ordering::Relaxed);
+        Ok(true)
+    }
+
     /// A writer that starts from the current version. Its changes are private until [`Writer::publish`].
     pub fn writer(&self) -> Result<Writer> {
         self.watch_after(Writer::update(Arc::clone(&self.home)))
@@ -188,9 +218,17 @@ impl State {
     /// one under the older generation, and merely look once more.
     fn open(home: &Home, watch: &Watch) -> Result<Self> {
         let generation = watch.generation();
-        let version = Version::current(&home.dir, home.options.paging)?
-            .map(|version| Arc::new(version.cached_in(home.cache.as_ref())));
-        Ok(Self { generation, version })
+        let version = Version::current(&home.dir, home.options.paging)?;
+        Ok(Self { generation, version: version.map(|version| Arc::new(version.cached_in(home.cache.as_ref()))) })
+    }
+
+    /// Opens the version of this name; `None` where it is not there.
+    fn of(home: &Home, uid: &str) -> Result<Option<Self>> {
+        let version = Version::open(&home.dir, uid, home.options.paging)?;
+        Ok(version.map(|version| Self {
+            generation: NO_GENERATION,
+            version: Some(Arc::new(version.cached_in(home.cache.as_ref()))),
+        }))
     }
 
     /// Keeps the mapping we have where the version turned out to be the same.

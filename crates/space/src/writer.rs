@@ -1,16 +1,20 @@
 //! Writing: the next version, private until it is published.
 //!
-//! A writer appends to the log of a [`Draft`], which only its own process can write, publish or remove.
+//! A writer appends to the log of a [`Draft`], which only its own process can write, publish or remove. Whoever asks what a
+//! key has by now is told by the [`Changes`] made so far, and else by the version that the writer started from.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use hammerspace_error::Result;
 use hammerspace_os::{Owned, Paging};
-use hammerspace_sparkey::{LogOptions, LogWriter};
+use hammerspace_sparkey::{LogOptions, LogWriter, Table};
 
+use crate::changes::Changes;
 use crate::draft::Draft;
 use crate::home::Home;
+use crate::layout::LOG;
 use crate::publish;
 use crate::version::Version;
 
@@ -22,6 +26,12 @@ pub struct Writer {
     draft: Draft,
     log: LogWriter<Owned>,
     base: Option<Version>,
+    /// Whether the log goes on from that of the base.
+    continues: bool,
+    /// Where in the log the changes start.
+    start: u64,
+    /// Once somebody has asked.
+    changes: Option<Changes>,
 }
 
 impl Writer {
@@ -43,13 +53,14 @@ impl Writer {
         }
         let mut writer = Self::fresh(home, options)?;
         writer.put_all(&base)?;
-        Ok(writer)
+        let start = writer.log.header().data_end;
+        Ok(Self { base: Some(base), start, ..writer })
     }
 
     fn fresh(home: Arc<Home>, options: LogOptions) -> Result<Self> {
         let draft = Draft::create(home)?;
         let log = LogWriter::create(draft.create_log()?, &options).map_err(|error| draft.explain(error))?;
-        Ok(Self { draft, log, base: None })
+        Ok(Self::of(draft, log, None))
     }
 
     fn copy(home: Arc<Home>, base: Version) -> Result<Self> {
@@ -58,7 +69,12 @@ impl Writer {
         let data_end = base.table.log().header().data_end;
         log.file.copy_from(&base.log, &base.table.log().bytes()[..data_end as usize])?;
         let log = LogWriter::append(log).map_err(|error| draft.explain(error))?;
-        Ok(Self { log, draft, base: Some(base) })
+        Ok(Self::of(draft, log, Some(base)))
+    }
+
+    fn of(draft: Draft, log: LogWriter<Owned>, base: Option<Version>) -> Self {
+        let (continues, start) = (base.is_some(), log.header().data_end);
+        Self { draft, log, base, continues, start, changes: None }
     }
 
     fn put_all(&mut self, base: &Version) -> Result<()> {
@@ -66,17 +82,91 @@ impl Writer {
             let entry = entry?;
             self.put(&entry.key, &entry.value)?;
         }
-        Ok(())
+        self.flush()
     }
 
     /// Sets the value of `key`, whatever it was.
     pub fn put(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
-        self.log.put(key.as_ref(), value.as_ref()).map_err(|error| self.draft.explain(error))
+        let (key, value) = (key.as_ref(), value.as_ref());
+        self.log.put(key, value).map_err(|error| self.draft.explain(error))?;
+        if let Some(changes) = &mut self.changes {
+            changes.note(key, Some(value));
+        }
+        Ok(())
     }
 
     /// Removes `key`, if it is there.
     pub fn delete(&mut self, key: impl AsRef<[u8]>) -> Result<()> {
-        self.log.delete(key.as_ref()).map_err(|error| self.draft.explain(error))
+        let key = key.as_ref();
+        self.log.delete(key).map_err(|error| self.draft.explain(error))?;
+        if let Some(changes) = &mut self.changes {
+            changes.note(key, None);
+        }
+        Ok(())
+    }
+
+    /// The value that `key` would have if this were published now. From the first call on, the writer keeps its changes in
+    /// memory too, and those before it are read back: ask for what you must know.
+    ///
+    /// ```
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let space = hammerspace_space::Space::create(scratch.path())?;
+    /// let mut writer = space.writer()?;
+    /// writer.put("cartoons", "mallets")?;
+    /// assert_eq!(writer.get("cartoons")?.as_deref(), Some(&b"mallets"[..]));
+    /// writer.delete("cartoons")?;
+    /// assert_eq!(writer.get("cartoons")?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn get(&mut self, key: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
+        let key = key.as_ref();
+        if let Some(change) = self.changes()?.of(key) {
+            return Ok(change.map(<[u8]>::to_vec));
+        }
+        let Some(base) = &self.base else { return Ok(None) };
+        Ok(base.table.get(key)?.map(Cow::into_owned))
+    }
+
+    /// How many keys there would be if this were published now. Remembers as [`get`](Self::get) does; linear in the changes.
+    pub fn count(&mut self) -> Result<u64> {
+        self.changes()?;
+        let base = self.base.as_ref().map(|base| &base.table);
+        let mut count = base.map_or(0, Table::len);
+        for (key, is_there) in self.changes.iter().flat_map(Changes::iter) {
+            let was_there = base.map_or(Ok(false), |base| base.contains(key))?;
+            count = count + u64::from(is_there) - u64::from(was_there);
+        }
+        Ok(count)
+    }
+
+    /// The keys that there would be, in the order in which they were last written. Remembers, and reads all there is.
+    pub fn keys(&mut self) -> Result<Vec<Vec<u8>>> {
+        self.changes()?;
+        let changes = self.changes.get_or_insert_default();
+        let mut keys = Vec::new();
+        for entry in self.base.iter().flat_map(|base| &base.table) {
+            let key = entry?.key;
+            if changes.of(&key).is_none() {
+                keys.push(key.into_owned());
+            }
+        }
+        keys.extend(changes.put().map(<[u8]>::to_vec));
+        Ok(keys)
+    }
+
+    fn changes(&mut self) -> Result<&Changes> {
+        if self.changes.is_none() {
+            self.draft.check_owner()?;
+            self.flush()?;
+            let log = self.draft.dir.open_file(LOG)?.ok_or_else(|| self.draft.vanished())?;
+            self.changes = Some(Changes::read(&log, self.start)?);
+        }
+        Ok(self.changes.get_or_insert_default())
+    }
+
+    /// Nobody else reads this log yet; the one who does is [`Changes`].
+    fn flush(&mut self) -> Result<()> {
+        self.log.flush().map_err(|error| self.draft.explain(error))
     }
 
     /// Makes this the current version, in one step, and gives its number. When it returns, every reader that opens or
@@ -86,7 +176,7 @@ impl Writer {
     pub fn publish(self) -> Result<u64> {
         self.draft.check_owner()?;
         let (log, _) = self.log.finish().map_err(|error| self.draft.explain(error))?;
-        publish::publish(self.draft, &log.file, self.base.as_ref())
+        publish::publish(self.draft, &log.file, self.base.as_ref().filter(|_| self.continues))
     }
 }
 

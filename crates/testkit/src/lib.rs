@@ -5,3 +5,4 @@ pub mod c;
 pub mod disk;
 pub mod golden;
 pub mod page;
+pub mod spec;

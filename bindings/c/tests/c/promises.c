@@ -105,6 +105,16 @@ static void a_snapshot_stays_what_it_is(void) {
     WORKS(hammerspace_space_refresh(space, &changed));
     HOLDS(!changed);
     hammerspace_table *second = snapshot_of(space);
+    hammerspace_slice log, directory;
+    WORKS(hammerspace_table_log(second, &log));
+    WORKS(hammerspace_table_directory(second, &directory));
+    HOLDS(log.data && directory.len > 36);
+    hammerspace_value inside;
+    WORKS(hammerspace_table_get(second, "a", 1, &inside));
+    HOLDS(log.data < inside.data && inside.data + inside.len <= log.data + log.len);
+    WORKS(hammerspace_table_log(empty, &log));
+    WORKS(hammerspace_table_directory(empty, &directory));
+    HOLDS(!log.data && !directory.data);
     publish(space, "", "", 3);
     hammerspace_table *third = snapshot_of(space);
 
@@ -159,7 +169,13 @@ static void what_is_not_published_leaves_nothing(void) {
     WORKS(hammerspace_space_open(in_scratch("space"), NULL, &space));
     WORKS(hammerspace_space_replace(space, &writer));
     WORKS(put(writer, "lost", "value"));
+    hammerspace_value value;
+    WORKS(hammerspace_writer_get(writer, "lost", 4, &value));
+    HOLDS(is(value.data, value.len, "value"));
+    hammerspace_value_free(&value);
     WORKS(hammerspace_writer_delete(writer, "lost", 4));
+    WORKS(hammerspace_writer_get(writer, "lost", 4, &value));
+    HOLDS(!value.data);
     hammerspace_writer_free(writer);
     hammerspace_table *table = snapshot_of(space);
     HOLDS(hammerspace_table_len(table) == 0);

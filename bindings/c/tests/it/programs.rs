@@ -1,6 +1,7 @@
 //! The samples and the list of promises: compiled as C and as C++, linked both ways, run alone and under memcheck.
 
 use std::ffi::OsStr;
+use std::fmt::Write;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,6 +9,7 @@ use std::sync::OnceLock;
 
 use hammerspace::sparkey::{LogFile, LogOptions, Pair, ShardKeys, Sharding, write_shards};
 use hammerspace_testkit::c::{self, Language, Libraries};
+use hammerspace_testkit::spec;
 use tempfile::TempDir;
 
 fn libraries() -> &'static Libraries {
@@ -121,6 +123,39 @@ fn the_samples_do_what_they_say() {
         }
         let refused = read.run(&["nowhere", "key"]).unwrap_err();
         assert!(refused.contains("nowhere: open the directory"), "{refused}");
+    }
+}
+
+/// The cases as lines, and a directory for them.
+fn cases(of: &[spec::Case]) -> (TempDir, [String; 2]) {
+    let place = tempfile::tempdir().unwrap();
+    let [file, directory] = ["cases", "work"].map(|name| place.path().join(name));
+    std::fs::create_dir(&directory).unwrap();
+    let mut text = String::new();
+    for case in of {
+        let fails = case.fails.map(|step| format!("fails {step}\n")).unwrap_or_default();
+        writeln!(text, "case {}\n{fails}{}", case.name, case.steps.join("\n")).unwrap();
+    }
+    std::fs::write(&file, text).unwrap();
+    (place, [file, directory].map(|path| path.display().to_string()))
+}
+
+#[test]
+fn c_does_what_the_conformance_cases_say() {
+    let all = spec::cases();
+    let program = Program::new(Language::C, "tests/c/spec.c", &libraries().archive);
+    let (_place, [file, directory]) = cases(&all);
+    assert_eq!(program.run(&[&file, &directory]).as_deref(), Ok(&*format!("{} cases\n", all.len())));
+}
+
+/// A canary that is not known to be one is a case that fails.
+#[test]
+fn canary_c_sees_a_case_that_fails() {
+    let program = Program::new(Language::C, "tests/c/spec.c", &libraries().archive);
+    let unmarked = |case: spec::Case| spec::Case { fails: None, ..case };
+    for case in spec::cases().into_iter().filter(|case| case.fails.is_some()).map(unmarked) {
+        let (_place, [file, directory]) = cases(&[case]);
+        assert!(program.run(&[&file, &directory]).is_err());
     }
 }
 

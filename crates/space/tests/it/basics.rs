@@ -199,3 +199,37 @@ fn one_handle_serves_many_threads() {
         }
     });
 }
+
+/// In each way that a writer can start: empty, going on from a log, and writing one anew because its packing changes.
+#[test]
+fn a_writer_is_asked_what_it_would_publish() {
+    for (first, then) in [(Compression::None, Compression::None), (Compression::None, Compression::Zstd)] {
+        let scratch = scratch();
+        publish(&quick().compression(first).create(scratch.path()).unwrap(), &[("kept", "1"), ("gone", "2")]);
+        let space = quick().compression(then).create(scratch.path()).unwrap();
+        let mut writer = space.writer().unwrap();
+        writer.put("early", "3").unwrap();
+        writer.delete("gone").unwrap();
+        let mut ask = |key: &str, then: Option<&str>| {
+            assert_eq!(writer.get(key).unwrap().as_deref(), then.map(str::as_bytes), "{key} of {first:?} to {then:?}");
+        };
+        ask("kept", Some("1"));
+        ask("gone", None);
+        ask("early", Some("3"));
+        ask("never", None);
+        writer.put("late", "4").unwrap();
+        writer.put("gone", "5").unwrap();
+        writer.delete("early").unwrap();
+        let asked = ["kept", "gone", "early", "late"].map(|key| writer.get(key).unwrap());
+        assert_eq!(writer.count().unwrap(), 3);
+        let keys = writer.keys().unwrap();
+        writer.publish().unwrap();
+        space.refresh().unwrap();
+        let published =
+            ["kept", "gone", "early", "late"].map(|key| space.get(key).unwrap().map(|value| value.to_vec()));
+        assert_eq!(asked, published);
+        assert_eq!(space.len(), 3);
+        let order: Vec<_> = space.snapshot().iter().map(|pair| pair.unwrap().0.into_owned()).collect();
+        assert_eq!(keys, order);
+    }
+}

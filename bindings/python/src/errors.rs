@@ -1,0 +1,46 @@
+//! Errors as Python's exceptions: one class for each kind, in `hammerspace/_errors.py`.
+
+use std::path::Path;
+
+use hammerspace::{Error, Kind};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyModule;
+
+/// The exception that an error arrives as.
+#[cold]
+#[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
+pub(crate) fn raised(error: Error) -> PyErr {
+    Python::attach(|py| exception(py, &error).map_or_else(|failure| failure, PyErr::from_value))
+}
+
+/// A call that cannot be: `InvalidError`.
+#[cold]
+pub(crate) fn invalid(finding: &str, remedy: &str) -> PyErr {
+    raised(Error::new(Kind::Invalid, finding).remedy(remedy))
+}
+
+fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
+    static CLASSES: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    let classes = CLASSES.get_or_try_init(py, || py.import("hammerspace._errors").map(Bound::unbind))?;
+    let exception = classes.bind(py).getattr(class(error.kind()))?.call1((error.to_string(),))?;
+    exception.setattr("finding", error.finding())?;
+    exception.setattr("path", error.path().map(Path::as_os_str))?;
+    exception.setattr("offset", error.offset())?;
+    exception.setattr("remedy", error.advice())?;
+    Ok(exception)
+}
+
+fn class(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Corrupt => "CorruptError",
+        Kind::Unsupported => "UnsupportedError",
+        Kind::Busy => "BusyError",
+        Kind::Full => "FullError",
+        Kind::Invalid => "InvalidError",
+        Kind::Permission => "AccessError",
+        Kind::Missing => "MissingError",
+        Kind::OwnerDead => "OwnerDeadError",
+        Kind::Io => "IoError",
+    }
+}

@@ -1,0 +1,132 @@
+//! Writing: the next version as a mapping that can be changed.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hammerspace::Space;
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::PyList;
+
+use crate::errors::{invalid, raised};
+use crate::text::{Form, bytes_of};
+
+/// The next version, private until it is published: the native half of a mutable mapping.
+#[pyclass(frozen, module = "hammerspace._native")]
+pub(crate) struct Writer {
+    space: Arc<Space>,
+    form: Form,
+    /// `None` once it was published or given up.
+    draft: Mutex<Option<hammerspace::Writer>>,
+}
+
+impl Writer {
+    pub(crate) fn begin(py: Python<'_>, space: Arc<Space>, replace: bool, form: Form) -> PyResult<Self> {
+        let begin = || if replace { space.replace() } else { space.writer() };
+        let writer = py.detach(begin).map_err(raised)?;
+        Ok(Self { space, form, draft: Mutex::new(Some(writer)) })
+    }
+
+    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, Option<hammerspace::Writer>> {
+        self.draft.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<T>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut hammerspace::Writer) -> hammerspace::Result<T>,
+    ) -> PyResult<T> {
+        work(self.lock(py).as_mut().ok_or_else(ended)?).map_err(raised)
+    }
+}
+
+#[pymethods]
+impl Writer {
+    fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let (bytes, form) = bytes_of(key)?;
+        let found = self.with(py, |writer| writer.get(bytes))?;
+        form.give(py, &found.ok_or_else(|| missing(key))?)
+    }
+
+    fn __setitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let ((key, _), (value, _)) = (bytes_of(key)?, bytes_of(value)?);
+        self.with(py, |writer| writer.put(key, value))
+    }
+
+    fn __delitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (bytes, _) = bytes_of(key)?;
+        let delete = |writer: &mut hammerspace::Writer| {
+            let was_there = writer.get(bytes)?.is_some();
+            if was_there { writer.delete(bytes).map(|()| true) } else { Ok(false) }
+        };
+        if self.with(py, delete)? { Ok(()) } else { Err(missing(key)) }
+    }
+
+    fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let (bytes, _) = bytes_of(key)?;
+        self.with(py, |writer| writer.get(bytes).map(|found| found.is_some()))
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, |writer| writer.count().map(|count| count as usize))
+    }
+
+    /// A list of all keys, in the order in which they were last written.
+    fn _keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let keys = self.with(py, hammerspace::Writer::keys)?;
+        PyList::new(py, keys.iter().map(|key| self.form.give(py, key)).collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// Starts again, from nothing.
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |writer| {
+            *writer = self.space.replace()?;
+            Ok(())
+        })
+    }
+
+    /// Makes it the current version, to which the space it was begun on moves on. Gives its number.
+    fn publish(&self, py: Python<'_>) -> PyResult<u64> {
+        let writer = self.lock(py).take().ok_or_else(ended)?;
+        py.detach(|| {
+            let number = writer.publish()?;
+            self.space.refresh().map(|_| number)
+        })
+        .map_err(raised)
+    }
+
+    /// Gives it up: nothing is published, and nothing is left behind.
+    fn discard(&self, py: Python<'_>) {
+        let writer = self.lock(py).take();
+        py.detach(|| drop(writer));
+    }
+
+    /// Whether it was published or given up.
+    #[getter]
+    fn closed(&self, py: Python<'_>) -> bool {
+        self.lock(py).is_none()
+    }
+}
+
+/// Puts pairs: those of a mapping, or what an iterator gives.
+pub(crate) fn fill(writer: &mut hammerspace::Writer, pairs: &Bound<'_, PyAny>) -> PyResult<()> {
+    let items = if pairs.hasattr("items")? { pairs.call_method0("items")? } else { pairs.clone() };
+    for item in items.try_iter()? {
+        let pair = item?.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+        let [key, value] = pair.as_slice() else {
+            return Err(PyValueError::new_err(format!("a pair has a key and a value, not {} parts", pair.len())));
+        };
+        writer.put(bytes_of(key)?.0, bytes_of(value)?.0).map_err(raised)?;
+    }
+    Ok(())
+}
+
+#[cold]
+fn missing(key: &Bound<'_, PyAny>) -> PyErr {
+    PyKeyError::new_err(key.clone().unbind())
+}
+
+#[cold]
+fn ended() -> PyErr {
+    invalid("this writer has ended", "take a new one: `with space.writer() as w:`")
+}

@@ -1,0 +1,31 @@
+"""The guide's code, run as it stands, in one namespace and one directory."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PAGE = Path(__file__).parents[3] / "docs/guide/python.md"
+
+
+def run(page: str, name: str) -> int:
+    """Runs all blocks; gives their number. Lines of errors are those of the page."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    blocks = list(re.finditer(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
+    for block in blocks:
+        lines_before = page.count("\n", 0, block.start(1))
+        exec(compile("\n" * lines_before + block[1], name, "exec"), namespace)
+    return len(blocks)
+
+
+def test_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(PAGE.read_text(), str(PAGE)) > 8
+
+
+def test_canary_a_wrong_page_is_noticed() -> None:
+    with pytest.raises(AssertionError):
+        run("# Page\n\n```python\nx = 1\n```\n\n```python\nassert x == 2\n```\n", "page")

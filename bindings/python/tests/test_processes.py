@@ -1,0 +1,133 @@
+"""Forks, spawned processes, and threads."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from conftest import Publish, in_child
+
+import hammerspace
+from hammerspace import Space
+
+
+def test_canary_a_child_that_fails_is_noticed() -> None:
+    def fail() -> None:
+        raise AssertionError("as it should")
+
+    with pytest.raises(AssertionError):
+        in_child(fail)
+
+
+def test_a_child_reads_on_and_writes_on_its_own(space: Space[str]) -> None:
+    space.load({"a": "1"})
+    view, items, pending = space.get("a", raw=True), iter(space.items()), space.writer()
+    pending["a"] = "parent"
+
+    def child() -> None:
+        assert space["a"] == "1" and view == b"1" and list(items) == [("a", "1")]
+        for use in [pending.publish, lambda: pending.update({str(n): "x" * 1000 for n in range(3000)})]:
+            with pytest.raises(hammerspace.InvalidError):
+                use()
+        space.load({"a": "child"})
+
+    in_child(child)
+    assert space["a"] == "1" and space.refresh() and space["a"] == "child"
+    pending.publish()
+    assert space["a"] == "parent"
+
+
+def test_preforked_workers_see_what_is_published(space: Space[str], path: Path) -> None:
+    """As a forking server has it: opened before, refreshed in each worker."""
+    space.load({"n": "0"})
+    (read, write), children = os.pipe(), []
+    for _ in range(4):
+        child = os.fork()
+        if child == 0:
+            os.close(write)
+            os.read(read, 1)  # The parent closes it.
+            os._exit(0 if space.refresh() and space["n"] == "1" else 1)
+        children.append(child)
+    hammerspace.open(path, durability="none").load({"n": "1"})
+    os.close(write)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
+    os.close(read)
+
+
+def looked_up(space: Space[str], keys: list[str]) -> list[str | None]:
+    return space.get_many(keys)
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
+def test_multiprocessing(space: Space[str], method: str) -> None:
+    space.load({str(n): str(n * n) for n in range(1000)})
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        results = pool.starmap(looked_up, [(space, [str(n), "x"]) for n in range(20)])
+    assert results == [[str(n * n), None] for n in range(20)]
+
+
+def test_threads_share_a_handle_while_it_is_refreshed(space: Space[str], publish: Publish) -> None:
+    """What one call gives is of one version, whoever refreshes meanwhile."""
+    keys = [f"key {n}" for n in range(100)]
+    publish(dict.fromkeys(keys, "0"))
+    space.refresh()
+    done = threading.Event()
+
+    def read() -> int:
+        seen = set()
+        while not done.is_set():
+            values = space.get_many(keys)
+            assert len(set(values)) == 1, "a mix of versions"
+            assert len(set(space.values())) == 1, "a mix of versions"
+            snapshot = space.snapshot()
+            assert {snapshot[keys[0]]} == set(snapshot.values())
+            seen.add(values[0])
+        return len(seen)
+
+    with ThreadPoolExecutor(4) as pool:
+        readers = [pool.submit(read) for _ in range(3)]
+        try:
+            for n in range(1, 40):
+                publish(dict.fromkeys(keys, str(n)))
+                space.refresh()
+        finally:
+            done.set()
+        assert all(reader.result() > 0 for reader in readers)
+    assert space[keys[7]] == "39"
+
+
+def test_threads_share_a_writer(space: Space[str]) -> None:
+    with space.writer() as w, ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda n: w.update({f"{n} {m}": str(m) for m in range(500)}), range(4)))
+        assert len(w) == 2000
+    assert len(space) == 2000 and space["3 499"] == "499"
+
+
+def test_publishing_lets_other_threads_run(space: Space[str]) -> None:
+    """Opening, publishing and loading give up the interpreter's lock where they wait for the disk."""
+    w = space.writer()
+    w.update({str(n): "x" * 100 for n in range(200_000)})
+    ticks, done = [0], threading.Event()
+
+    def tick() -> None:
+        while not done.wait(0.0005):
+            ticks[0] += 1
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    before = ticks[0]
+    w.publish()
+    during = ticks[0] - before
+    done.set()
+    thread.join()
+    assert during > 2, "it kept the lock"
+
+
+def test_it_does_not_ask_for_the_interpreter_s_lock() -> None:
+    """What the module says of itself to interpreters without one."""
+    source = Path(__file__).parents[1] / "src/lib.rs"
+    assert "#[pymodule(gil_used = false)]" in source.read_text()

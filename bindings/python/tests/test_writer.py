@@ -1,0 +1,126 @@
+"""Writing: a private mapping until it is published."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hammerspace
+from hammerspace import Space
+
+
+def directories(path: Path) -> int:
+    return sum(entry.is_dir() and not entry.is_symlink() for entry in path.iterdir())
+
+
+def test_a_block_publishes_where_it_ends(space: Space[str], path: Path) -> None:
+    reader = hammerspace.open(path)
+    with space.writer() as w:
+        w["color"] = "red"
+        w[b"raw"] = b"\xff"
+        assert "color" not in space and not reader.refresh()
+    assert space["color"] == "red", "who publishes moves on"
+    assert "color" not in reader and reader.refresh() and reader[b"raw"] == b"\xff"
+
+
+def test_a_block_that_raises_publishes_nothing(space: Space[str], path: Path) -> None:
+    space.load({"color": "red"})
+    with pytest.raises(ZeroDivisionError), space.writer() as w:
+        w["color"] = "blue"
+        1 / 0
+    assert space["color"] == "red" and not space.refresh() and directories(path) == 1
+
+
+def test_a_writer_sees_what_it_did(space: Space[str]) -> None:
+    space.load({"a": "1", "b": "2", "c": "3"})
+    w = space.writer()
+    w["a"] = "9"
+    del w["b"]
+    w["d"] = "4"
+    assert list(w) == ["c", "a", "d"] and len(w) == 3 and dict(w) == {"c": "3", "a": "9", "d": "4"}
+    assert w["a"] == "9" and w[b"a"] == b"9" and w["c"] == "3" and "b" not in w and w.get("b", "x") == "x"
+    w["b"] = "5"
+    w["b"] = "6"
+    assert list(w.items()) == [("c", "3"), ("a", "9"), ("d", "4"), ("b", "6")] and len(w) == 4
+    with pytest.raises(KeyError) as error:
+        del w["x"]
+    assert error.value.args == ("x",)
+    assert dict(space) == {"a": "1", "b": "2", "c": "3"}
+    assert w.publish() == 2
+    assert list(space.items()) == [("c", "3"), ("a", "9"), ("d", "4"), ("b", "6")]
+
+
+def test_a_replacement_and_a_cleared_writer_start_from_nothing(space: Space[str]) -> None:
+    space.load({"a": "1"})
+    with space.writer(replace=True) as w:
+        assert len(w) == 0 and "a" not in w
+        w["b"] = "2"
+    assert dict(space) == {"b": "2"}
+    with space.writer() as w:
+        w["c"] = "3"
+        w.clear()
+        assert len(w) == 0 and list(w) == []
+        w["d"] = "4"
+    assert dict(space) == {"d": "4"}
+
+
+def test_a_writer_that_has_ended(space: Space[str], path: Path) -> None:
+    with space.writer() as w:
+        w["a"] = "1"
+        assert w.publish() == 1
+    assert space.version == 1, "not published twice"
+    for use in [lambda: w["a"], lambda: w.publish(), lambda: len(w), lambda: list(w), lambda: w.update(a="2")]:
+        with pytest.raises(hammerspace.InvalidError, match="take a new one"):
+            use()
+    w.discard()
+    abandoned = space.writer()
+    abandoned["a"] = "2"
+    assert directories(path) == 2
+    del abandoned
+    gc.collect()
+    assert directories(path) == 1 and space["a"] == "1"
+
+
+def test_what_is_no_string_is_refused_and_changes_nothing(space: Space[str]) -> None:
+    w = space.writer()
+    w["a"] = "1"
+    for key, value in [("a", 1), (1, "a"), ("a", None), (None, "a"), ("a", "\ud800"), ("\ud800", "a"), ("a", ["b"])]:
+        with pytest.raises((TypeError, UnicodeEncodeError)):
+            w[key] = value
+    assert dict(w) == {"a": "1"}
+
+
+def test_loading(space: Space[str], path: Path) -> None:
+    assert space.load({"a": "1"}) == 1
+    assert space.load([("b", "2"), ["c", "3"]]) == 2 and dict(space) == {"b": "2", "c": "3"}
+    assert space.load((str(n), str(n * n)) for n in range(10_000)) == 3
+    assert len(space) == 10_000 and space["99"] == "9801"
+    assert space.load(hammerspace.open(path)) == 4 and len(space) == 10_000, "a space is a mapping, too"
+
+    def broken() -> Iterator[tuple[str, str]]:
+        yield "a", "1"
+        raise ZeroDivisionError
+
+    for pairs, error in [(broken(), ZeroDivisionError), ([("a", 1)], TypeError), ([("a",)], ValueError), (7, TypeError)]:
+        with pytest.raises(error):
+            space.load(pairs)
+    assert space.version == 4 and directories(path) == 1
+
+
+def test_mixed_writers(space: Space[str], path: Path) -> None:
+    other = hammerspace.open(path, durability="none")
+    one, two = space.writer(), other.writer()
+    one["who"], two["who"] = "one", "two"
+    one["only"] = "one"
+    assert one.publish() == 1 and two.publish() == 2
+    assert space.refresh() and dict(space) == {"who": "two"}
+
+
+def test_bytes_space_gives_bytes(space: Space[str]) -> None:
+    with space.as_bytes().writer() as w:
+        w[b"a"] = b"\xff"
+        assert list(w) == [b"a"]
+    assert dict(space.as_bytes()) == {b"a": b"\xff"}

@@ -1,0 +1,166 @@
+# frozen_string_literal: true
+
+# Hammerspace beside Ruby's own Hash, and beside a program that holds no data: `hash.rb SCRATCH [--small]` prints a JSON list of
+# rows of the benches' schema.
+#
+# Both do the same in turn, many times, and the medians count. The time that the loop itself takes is measured too, in the same
+# turns, and subtracted from both.
+
+require 'hammerspace'
+require 'json'
+require 'rbconfig'
+require 'tmpdir'
+
+SMALL = ARGV.delete('--small')
+KEYS = SMALL ? 2_000 : 100_000
+ROUNDS = SMALL ? 3 : 15
+MANY = SMALL ? 5_000 : 500_000
+REQUESTS = SMALL ? 60 : 1200
+RANDOM = Random.new(4711)
+ROWS = []
+
+def clock = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+
+def seconds
+  started = clock
+  yield
+  clock - started
+end
+
+def median(numbers) = numbers.sort[numbers.size / 2]
+
+# The median time of each work, in seconds. They run in turn; a first turn does not count.
+def in_turn(works, rounds = ROUNDS)
+  turns = Array.new(rounds + 1) do
+    works.transform_values do |work|
+      GC.start
+      seconds(&work)
+    end
+  end
+  works.keys.to_h { |name| [name, median(turns.drop(1).map { |turn| turn[name] })] }
+end
+
+def row(name, unit, ours, peer, peer_name, goal = nil)
+  goal = nil if SMALL
+  ROWS << { name: name, unit: unit, ours: ours, peer: peer, peer_name: peer_name, goal: goal }
+end
+
+def pairs(count)
+  Array.new(count) { |at| ["key.#{at * 7919 % 1_000_003}.name", RANDOM.bytes(RANDOM.rand(50..200))] }
+end
+
+def check(name, ours, peer)
+  raise "#{name}: not what Ruby's Hash gives" unless ours == peer
+end
+
+# Nanoseconds per call of each, without the loop.
+def per_call(name, keys, works)
+  loops = works.merge(loop: -> { keys.each { |key| key } })
+  times = in_turn(loops)
+  works.keys.to_h { |work| [work, (times[work] - times[:loop]) * 1e9 / keys.size] }
+end
+
+def reads(hash, copying, frozen)
+  all = hash.keys.shuffle(random: RANDOM).map(&:dup)
+  hot = Array.new(all.size) { |at| all[at % [1000, all.size].min] }
+  misses = all.map { |key| "#{key}." }
+  all.each { |key| check(key, [copying[key], frozen[key]], [hash[key]] * 2) }
+
+  goals = { "h[key], random" => [all, '<= 1.6', '<= 1.2'], 'h[key], 1000 hot keys' => [hot, '<= 3', '<= 1.6'] }
+  goals.each do |name, (keys, *limits)|
+    times = per_call(name, keys, copying: -> { keys.each { |key| copying[key] } },
+                                 frozen: -> { keys.each { |key| frozen[key] } },
+                                 hash: -> { keys.each { |key| hash[key] } })
+    %i[copying frozen].zip(limits) { |kind, goal| row("#{name}, #{kind}", 'ns', times[kind], times[:hash], 'Hash', goal) }
+  end
+  { 'h[key], misses' => misses }.each do |name, keys|
+    times = per_call(name, keys, ours: -> { keys.each { |key| copying[key] } }, hash: -> { keys.each { |key| hash[key] } })
+    row(name, 'ns', times[:ours], times[:hash], 'Hash', '<= 1.1')
+  end
+  { 'key?, hits' => all, 'key?, misses' => misses }.each do |name, keys|
+    times = per_call(name, keys, ours: -> { keys.each { |key| copying.key?(key) } },
+                                 hash: -> { keys.each { |key| hash.key?(key) } })
+    row(name, 'ns', times[:ours], times[:hash], 'Hash', '<= 1.1')
+  end
+end
+
+def iteration(hash, copying, frozen)
+  check('each', copying.to_a, hash.to_a)
+  works = { copying: copying, frozen: frozen, hash: hash }.transform_values { |of| -> { of.each { |key, value| } } }
+  times = in_turn(works).transform_values { |time| time * 1e9 / hash.size }
+  %i[copying frozen].each { |kind| row("each, #{kind}", 'ns', times[kind], times[:hash], 'Hash', '<= 120 ns') }
+end
+
+# Into an empty one each time, keys and values at hand.
+def writing(pairs, directory)
+  works = %i[full none].to_h do |durability|
+    space = Hammerspace.new(File.join(directory, durability.to_s), durability: durability)
+    [durability, lambda {
+      space.clear
+      pairs.each { |key, value| space[key] = value }
+      space.close
+    }]
+  end
+  # A Hash keeps a copy of each key, and the values must be its own for the comparison to be one.
+  works[:hash] = lambda {
+    hash = {}
+    pairs.each { |key, value| hash[key] = value.dup }
+  }
+  times = in_turn(works).transform_values { |time| time * 1e3 }
+  row('write all and close', 'ms', times[:none], times[:hash], 'Hash', '<= 1')
+  row('write all and close, synced', 'ms', times[:full], times[:hash], 'Hash')
+end
+
+# What a process that holds `kind` of data suffers from the collector: a full collection, and its slowest request. All render
+# the same thousand texts, and one of them has nothing else.
+def collector(kind, directory)
+  data = case kind
+         when 'nothing', 'hash' then Marshal.load(File.binread(File.join(directory, kind)))
+         else Hammerspace.new(File.join(directory, 'space'), frozen: kind == 'frozen')
+         end
+  keys = Array.new(1000) { |at| "key.#{at * 7919 % 1_000_003}.name" }
+  3.times { GC.start }
+  full = Array.new(SMALL ? 3 : 15) { seconds { GC.start } }
+  requests = Array.new(REQUESTS) do
+    seconds { Array.new(40) { |part| Array.new(60) { |at| "<li>#{data[keys[(at * 40 + part) % keys.size]]}#{at}</li>" }.join } }
+  end
+  puts JSON.generate(full: median(full), slowest: requests.max)
+end
+
+def collections(directory)
+  pairs = pairs(MANY)
+  { 'hash' => pairs.to_h, 'nothing' => pairs.first(1000).to_h }.each do |kind, data|
+    File.binwrite(File.join(directory, kind), Marshal.dump(data))
+  end
+  space = Hammerspace.new(File.join(directory, 'space'), durability: :none)
+  pairs.each { |key, value| space[key] = value }
+  space.close
+  kinds = %w[nothing copying frozen hash]
+  runs = Array.new(SMALL ? 1 : 5) do
+    kinds.to_h { |kind| [kind, JSON.parse(IO.popen([RbConfig.ruby, *$LOAD_PATH.map { |path| "-I#{path}" }, __FILE__, *SMALL,
+                                                    'collector', kind, directory], &:read))] }
+  end
+  { 'full' => 'GC.start', 'slowest' => 'slowest request' }.each do |what, name|
+    of = kinds.to_h { |kind| [kind, median(runs.map { |run| run[kind][what] }) * 1e3] }
+    %w[copying frozen].each { |kind| row("#{name}, #{kind}", 'ms', of[kind], of['nothing'], 'no data', '<= 1.2') }
+    row("#{name}, Hash", 'ms', of['hash'], of['nothing'], 'no data')
+  end
+end
+
+if ARGV.first == 'collector'
+  collector(*ARGV.drop(1))
+else
+  Dir.mktmpdir(nil, ARGV.first) do |directory|
+    pairs = pairs(KEYS)
+    hash = pairs.to_h
+    copying = Hammerspace.new(File.join(directory, 'space'), durability: :none)
+    copying.replace(hash)
+    copying.close
+    frozen = Hammerspace.new(copying.path, frozen: true)
+    reads(hash, copying, frozen)
+    iteration(hash, copying, frozen)
+    writing(pairs, directory)
+  end
+  Dir.mktmpdir(nil, ARGV.first) { |directory| collections(directory) }
+  puts JSON.generate(ROWS)
+end

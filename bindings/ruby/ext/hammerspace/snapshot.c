@@ -1,0 +1,214 @@
+// From a key to a string.
+//
+// By default strings are copies. Frozen ones of more than a few bytes lie in the mapped file itself. Ruby knows strings that
+// are parts of another one, and keeps that one for as long as they live; here that other one, `whole`, is all of the log, and
+// holds the snapshot by an instance variable. So the garbage collector knows exactly how long a version must stay mapped, and
+// a program that keeps no string keeps no version.
+//
+// C code may read the byte behind a string's end, where Ruby's own have a NUL; what wants a NUL there asks Ruby, which then
+// makes a copy. So a value is shared only where a byte follows it in the file.
+
+#include "store.h"
+
+// Strings up to this length need no memory of their own, and are copied.
+enum { EMBEDDED = 23 };
+
+// The index of the encoding that strings have anyway.
+enum { BINARY = 0 };
+
+static ID id_snapshot;
+static VALUE class_snapshot;
+
+static void snapshot_mark(void *data) {
+    rb_gc_mark(((snapshot *)data)->whole);
+}
+
+static void snapshot_free(void *data) {
+    hammerspace_table_free(((snapshot *)data)->table);
+    xfree(data);
+}
+
+static size_t snapshot_size(const void *data) {
+    return sizeof(snapshot);
+}
+
+static const rb_data_type_t snapshot_type = {
+    "Hammerspace::Snapshot",
+    .function = {.dmark = snapshot_mark, .dfree = snapshot_free, .dsize = snapshot_size},
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_FROZEN_SHAREABLE,
+};
+
+snapshot *snapshot_of(VALUE object) {
+    return rb_check_typeddata(object, &snapshot_type);
+}
+
+// The log as one string, where its bytes may be shown.
+static void share(VALUE object, snapshot *self) {
+    hammerspace_slice log;
+    check(hammerspace_table_log(self->table, &log));
+    if (!log.data) return;
+    VALUE whole = rb_enc_str_new_static(log.data, (long)log.len, rb_enc_from_index(self->reading.encoding));
+    rb_ivar_set(whole, id_snapshot, object);
+    self->whole = rb_obj_freeze(whole);
+    // Ruby marks it as one that others are parts of.
+    rb_str_new_shared(self->whole);
+    self->start = log.data;
+    self->end = log.data + log.len;
+}
+
+VALUE snapshot_new(hammerspace_table *table, reading reading) {
+    snapshot *self;
+    VALUE object = TypedData_Make_Struct(class_snapshot, snapshot, &snapshot_type, self);
+    self->table = table;
+    self->reading = reading;
+    self->whole = Qnil;
+    if (table && reading.frozen) share(object, self);
+    return object;
+}
+
+void snapshot_close(VALUE object) {
+    snapshot *self = snapshot_of(object);
+    if (self->lent || !NIL_P(self->whole)) return;
+    hammerspace_table_free(self->table);
+    self->table = NULL;
+}
+
+VALUE text_of(reading reading, const char *data, size_t len) {
+    VALUE text = rb_str_new(data, (long)len);
+    if (reading.encoding != BINARY) rb_enc_set_index(text, reading.encoding);
+    if (reading.frozen) RB_OBJ_FREEZE_RAW(text);
+    return text;
+}
+
+// As rb_str_new_shared makes one, in a third less time: a string over bytes that are not its own to free, and the one to keep.
+static inline VALUE part_of_file(const snapshot *self, const char *data, size_t len) {
+    VALUE text = rb_str_new_static(data, (long)len);
+    if (self->reading.encoding != BINARY) rb_enc_set_index(text, self->reading.encoding);
+    RB_OBJ_WRITE(text, &RSTRING(text)->as.heap.aux.shared, self->whole);
+    RB_FL_SET_RAW(text, RUBY_ELTS_SHARED | RUBY_FL_FREEZE);
+    return text;
+}
+
+static inline VALUE text_in(const snapshot *self, const char *data, size_t len) {
+    if (len > EMBEDDED && self->start <= data && data + len < self->end) return part_of_file(self, data, len);
+    return text_of(self->reading, data, len);
+}
+
+VALUE snapshot_get(snapshot *self, VALUE key) {
+    hammerspace_value value;
+    check(hammerspace_table_get(self->table, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), &value));
+    RB_GC_GUARD(key);
+    if (!value.data) return Qundef;
+    VALUE text = text_in(self, value.data, value.len);
+    if (value.owner) hammerspace_value_free(&value);
+    return text;
+}
+
+bool snapshot_has(snapshot *self, VALUE key) {
+    bool found;
+    check(hammerspace_table_contains(self->table, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), &found));
+    RB_GC_GUARD(key);
+    return found;
+}
+
+// A walk through a snapshot. An object, so that one is freed which is begun by a fiber and never ended.
+typedef struct {
+    hammerspace_cursor *cursor;
+    VALUE pin;
+    part part;
+    // NULL where pairs go to a block.
+    VALUE list;
+    bool splat;
+} walk;
+
+static void walk_mark(void *data) {
+    rb_gc_mark(((walk *)data)->pin);
+    rb_gc_mark(((walk *)data)->list);
+}
+
+static void walk_free(void *data) {
+    hammerspace_cursor_free(((walk *)data)->cursor);
+    xfree(data);
+}
+
+static const rb_data_type_t walk_type = {
+    "Hammerspace walk",
+    .function = {.dmark = walk_mark, .dfree = walk_free},
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY,
+};
+
+static void visit(const walk *self, VALUE key, VALUE value) {
+    if (self->part == PAIRS && self->splat) {
+        rb_yield_values(2, key, value);
+        return;
+    }
+    VALUE item = self->part == PAIRS ? rb_assoc_new(key, value) : self->part == KEYS ? key : value;
+    if (NIL_P(self->list)) {
+        rb_yield(item);
+    } else {
+        rb_ary_push(self->list, item);
+    }
+}
+
+static VALUE walk_on(VALUE object) {
+    walk *self = rb_check_typeddata(object, &walk_type);
+    const snapshot *in = snapshot_of(self->pin);
+    for (;;) {
+        hammerspace_slice key, value;
+        check(hammerspace_cursor_next(self->cursor, &key, &value));
+        if (!key.data) return Qnil;
+        VALUE key_text = self->part == VALUES ? Qnil : text_in(in, key.data, key.len);
+        VALUE value_text = self->part == KEYS ? Qnil : text_in(in, value.data, value.len);
+        visit(self, key_text, value_text);
+    }
+}
+
+static VALUE walk_end(VALUE object) {
+    walk *self = rb_check_typeddata(object, &walk_type);
+    hammerspace_cursor_free(self->cursor);
+    self->cursor = NULL;
+    return Qnil;
+}
+
+static void walk_through(VALUE pin, part part, VALUE list) {
+    if (!snapshot_of(pin)->table) return;
+    walk *self;
+    VALUE object = TypedData_Make_Struct(rb_cObject, walk, &walk_type, self);
+    self->pin = pin;
+    self->part = part;
+    self->list = list;
+    // As Ruby's Hash: a block that takes two gets two, every other one a pair.
+    self->splat = NIL_P(list) && rb_proc_arity(rb_block_proc()) > 1;
+    check(hammerspace_table_cursor(snapshot_of(pin)->table, &self->cursor));
+    rb_ensure(walk_on, object, walk_end, object);
+    RB_GC_GUARD(object);
+}
+
+void snapshot_each(VALUE object, part part) {
+    walk_through(object, part, Qnil);
+}
+
+VALUE snapshot_collect(VALUE object, part part) {
+    VALUE list = rb_ary_new_capa((long)hammerspace_table_len(snapshot_of(object)->table));
+    walk_through(object, part, list);
+    return list;
+}
+
+// What the enumerators of a hash's `each` iterate over: the version that was current when they were made.
+static VALUE each(VALUE self) {
+    snapshot_each(self, PAIRS);
+    return self;
+}
+
+static VALUE size(VALUE self) {
+    return ULL2NUM(hammerspace_table_len(snapshot_of(self)->table));
+}
+
+void init_snapshot(VALUE hammerspace) {
+    id_snapshot = rb_intern("snapshot");
+    rb_gc_register_mark_object(class_snapshot = rb_define_class_under(hammerspace, "Snapshot", rb_cObject));
+    rb_undef_alloc_func(class_snapshot);
+    rb_define_method(class_snapshot, "each", each, 0);
+    rb_define_method(class_snapshot, "size", size, 0);
+    rb_funcall(hammerspace, rb_intern("private_constant"), 1, ID2SYM(rb_intern("Snapshot")));
+}

@@ -1,0 +1,191 @@
+# frozen_string_literal: true
+
+require 'hammerspace'
+require 'i18n'
+require 'json'
+
+module I18n
+  module Backend
+    # Translations of all locales in one hash on disk, shared by every process.
+    #
+    #   I18n.backend = I18n::Backend::Hammerspace.new('/srv/app/translations')
+    #
+    # A translation lies under its locale and keys, joined by dots: +de.shop.title+. Text is stored as it is, so that
+    # `hammerspace load --prefix '{locale}.'` writes what is read here; anything else as a NUL and JSON. A subtree has an entry of
+    # its own, which names its children. Procs cannot leave the heap: they stay in the process that stored them.
+    class Hammerspace
+      # What cannot be written as a JSON value of the same type.
+      module Typed
+        MARK = "\0"
+
+        def self.encode(value)
+          return value if value.is_a?(::String) && !value.start_with?(MARK)
+
+          MARK + JSON.generate(wrap(value))
+        end
+
+        def self.decode(text) = text.start_with?(MARK) ? unwrap(JSON.parse(text[1..])) : text
+
+        def self.wrap(value)
+          case value
+          when ::Symbol then { symbol: value }
+          when ::Hash then { pairs: value.map { |key, inner| [key.to_s, wrap(inner)] } }
+          when Children then { children: value.names }
+          when ::Array then value.map { |inner| wrap(inner) }
+          when nil, true, false, ::String, ::Integer, ::Float then value
+          else raise ::Hammerspace::InvalidError, "a #{value.class} is no translation that can be stored: #{value.inspect}"
+          end
+        end
+
+        def self.unwrap(value)
+          case value
+          when ::Array then value.map { |inner| unwrap(inner) }
+          when ::Hash
+            kind, inner = value.first
+            case kind
+            when 'symbol' then inner.to_sym
+            when 'pairs' then inner.to_h { |key, one| [key.to_sym, unwrap(one)] }
+            else Children.new(inner)
+            end
+          else value
+          end
+        end
+      end
+
+      # What the entry of a subtree says.
+      Children = Struct.new(:names)
+      private_constant :Typed, :Children
+
+      # What a class that takes these up can have Fallbacks, Pluralization and the like included over.
+      module Implementation
+        include Base
+
+        # The names that translations may have which depend on a count.
+        PLURALS = %w[zero one two few many other].freeze
+
+        # The Hammerspace::Hash.
+        attr_reader :hash
+
+        # Takes the path of a hash, and its options.
+        def initialize(path, options = {})
+          @hash = ::Hammerspace.new(path, { encoding: Encoding::UTF_8, frozen: true }.merge(options))
+          @procs = {}
+        end
+
+        # Adds translations, which others see once they are published: by +publish+, or the next lookup here.
+        def store_translations(locale, data, options = EMPTY_HASH)
+          escape = options.fetch(:escape, true)
+          store_in(locale.to_s, data, escape)
+          data
+        end
+
+        def publish = hash.publish
+
+        # Moves on to what is current. Hammerspace::Refresh takes a backend like a hash.
+        def refresh = hash.refresh
+
+        def reload!
+          refresh
+          super
+        end
+
+        def available_locales
+          version = hash.uid
+          return @locales if version && @locales_of == version
+
+          @locales_of = version
+          @locales = hash.each_key.map { |key| key[/\A[^.]+/] }.uniq.compact.map(&:to_sym)
+        end
+
+        # All are there, always.
+        def initialized? = true
+
+        protected
+
+        def lookup(locale, key, scope = [], options = EMPTY_HASH)
+          key = "#{locale}.#{Flatten.normalize_flat_keys(locale, key, scope, options[:separator])}"
+          found = at(key)
+          found = at_link(locale, key) if found.nil?
+          found = plurals(key) if found.nil? && options[:count]
+          # A link is to an absolute key, whatever the scope that it was found in.
+          found.is_a?(::Symbol) ? resolve_entry(locale, key, found, Utils.except(options, :count, :scope)) : found
+        end
+
+        private
+
+        def at(key)
+          return @procs[key] if @procs.key?(key)
+
+          text = hash[key]
+          return if text.nil?
+
+          value = Typed.decode(text)
+          value.is_a?(Children) ? subtree(key, value.names) : value
+        end
+
+        def subtree(key, names)
+          names.each_with_object({}) do |name, tree|
+            value = at("#{key}.#{name}")
+            tree[name.tr(Flatten::SEPARATOR_ESCAPE_CHAR, Flatten::FLATTEN_SEPARATOR).to_sym] = value unless value.nil?
+          end
+        end
+
+        # Where a part of the key's path is a link to another key.
+        def at_link(locale, key)
+          parts = key.split(Flatten::FLATTEN_SEPARATOR)
+          (parts.size - 1).downto(2) do |count|
+            text = hash[parts.first(count).join('.')]
+            link = text && Typed.decode(text)
+            next unless link.is_a?(::Symbol)
+
+            return lookup(locale, [link, *parts.drop(count)].join('.'))
+          end
+          nil
+        end
+
+        # Data that the command loaded has no subtrees.
+        def plurals(key)
+          found = PLURALS.to_h { |name| [name.to_sym, at("#{key}.#{name}")] }.compact
+          found.empty? ? nil : found
+        end
+
+        def store_in(path, data, escape)
+          gone, there = data.partition { |_name, value| value.nil? }
+          names = there.map { |name, value| store_at(path, name, value, escape) }
+          gone.each { |name, _value| remove("#{path}.#{flat(name, escape)}") }
+          old = children(path)
+          all = (old | names) - gone.map { |name, _value| flat(name, escape) }
+          hash[path] = Typed.encode(Children.new(all)) unless all == old
+        end
+
+        def store_at(path, name, value, escape)
+          name = flat(name, escape)
+          key = "#{path}.#{name}"
+          value.is_a?(::Hash) ? @procs.delete(key) : remove(key)
+          case value
+          when ::Hash then store_in(key, value, escape)
+          when ::Proc then @procs[key] = value
+          else hash[key] = Typed.encode(value)
+          end
+          name
+        end
+
+        def flat(name, escape) = escape ? Flatten.escape_default_separator(name) : name.to_s
+
+        def children(key)
+          text = hash.peek(key)
+          value = text && Typed.decode(text)
+          value.is_a?(Children) ? value.names : []
+        end
+
+        def remove(key)
+          @procs.delete(key)
+          children(key).each { |name| remove("#{key}.#{name}") }
+          hash.delete(key)
+        end
+      end
+
+      include Implementation
+    end
+  end
+end

@@ -1,0 +1,97 @@
+# frozen_string_literal: true
+
+RSpec.describe Hammerspace::Error do
+  def damage(file, at, bytes)
+    File.open(File.join(path, 'current', file), 'r+b') do |open|
+      open.seek(at)
+      open.write(bytes)
+    end
+  end
+
+  it 'has a subclass for each kind, and is caught by rescue' do
+    kinds = described_class.subclasses.map { |subclass| subclass.allocate.kind }
+    expect(kinds).to contain_exactly(:corrupt, :unsupported, :busy, :full, :invalid, :permission, :missing, :owner_dead, :io, :internal)
+    expect(described_class.superclass).to be(StandardError)
+  end
+
+  it 'says where, what, and what to do' do
+    publish('a' => '1')
+    damage('hammerspace.spl', 0, "\0\0\0\0")
+    expect { open['a'] }.to raise_error(Hammerspace::CorruptError) { |error|
+      expect([error.kind, error.file, error.offset]).to eq([:corrupt, "#{path}/#{File.readlink("#{path}/current")}/hammerspace.spl", 0])
+      expect([error.finding, error.remedy]).to all(be_a(String))
+      expect(error.message).to include(error.finding).and include(error.remedy)
+    }
+  end
+
+  it 'is raised for damage, which replace and clear mend' do
+    publish('a' => '1')
+    File.truncate(File.join(path, 'current/hammerspace.spi'), 50)
+    hash = open
+    [-> { hash['a'] }, -> { hash.size }, -> { hash.to_a }, -> { hash['b'] = '2' }, -> { hash.refresh }].each do |use|
+      expect(&use).to raise_error(Hammerspace::CorruptError)
+    end
+    hash.replace('b' => '2')
+    expect(hash.to_a).to eq([%w[b 2]])
+    File.truncate(File.join(path, 'current/hammerspace.spl'), 50)
+    expect(open.clear.to_a).to eq([])
+  end
+
+  it 'leaves a reader at its version when the next one is damaged' do
+    publish('a' => '1')
+    hash = open
+    expect(hash['a']).to eq('1')
+    publish('a' => '2')
+    File.truncate(File.join(path, 'current/hammerspace.spl'), 50)
+    expect { hash.refresh }.to raise_error(Hammerspace::CorruptError)
+    expect(hash['a']).to eq('1')
+  end
+
+  it 'is raised for damage met on the way, and the walk ends' do
+    publish(Array.new(100) { |at| ["key #{at}", 'x' * 50] })
+    damage('hammerspace.spl', 2000, "\xff" * 200)
+    hash = open
+    expect { hash.each { nil } }.to raise_error(Hammerspace::CorruptError)
+    expect { hash.keys }.to raise_error(Hammerspace::CorruptError)
+  end
+
+  it 'is raised for options that cannot be' do
+    [{ compression: :lz4 }, { durability: 1 }, { keep: 0 }, { keep: '2' }, { block_size: -1 }, { block_size: 2**40 }].each do |options|
+      expect { open(**options) }.to raise_error(Hammerspace::InvalidError), options.inspect
+    end
+    expect { open(compression: :zstd, block_size: 1)['a'] = 'b' }.to raise_error(Hammerspace::InvalidError)
+  end
+
+  it 'is raised for a lock file that is somebody else\'s, and for newer layouts' do
+    FileUtils.mkdir_p(path)
+    File.write(File.join(path, 'hammerspace.lock'), "somebody else's")
+    expect { open['a'] }.to raise_error(Hammerspace::CorruptError, /hammerspace.lock/)
+    FileUtils.rm_rf(path)
+    publish('a' => '1')
+    damage('hammerspace.spl', 8, "\xff")
+    expect { open['a'] }.to raise_error(Hammerspace::UnsupportedError)
+  end
+
+  it 'is raised for a path that is none' do
+    File.write(path, '')
+    expect { open }.to raise_error(SystemCallError)
+    expect { Hammerspace.new("a\0b") }.to raise_error(ArgumentError)
+  end
+
+  it 'does not keep those from reading who may only read', if: Process.uid.zero? do
+    publish('a' => '1')
+    FileUtils.chmod(0o555, path)
+    File.chmod(0o711, File.dirname(path))
+    answer = in_child do
+      Process::Sys.setuid(65_534)
+      hash = open
+      refused = begin
+        hash['b'] = '2'
+      rescue Hammerspace::PermissionError => error
+        error.kind
+      end
+      [hash['a'], refused]
+    end
+    expect(answer).to eq(['1', :permission])
+  end
+end

@@ -1,0 +1,94 @@
+# frozen_string_literal: true
+
+require 'i18n/backend/hammerspace'
+require 'open3'
+
+RSpec.describe I18n::Backend::Hammerspace do
+  around do |example|
+    before = [I18n.backend, I18n.locale, I18n.enforce_available_locales]
+    I18n.enforce_available_locales = false
+    I18n.backend = described_class.new(path, durability: :none)
+    example.run
+    I18n.backend, I18n.locale, I18n.enforce_available_locales = before
+  end
+
+  def store(locale, **data) = I18n.backend.store_translations(locale, data)
+
+  it 'passes all tests that ship with I18n' do
+    program = File.expand_path('i18n/shared_tests.rb', __dir__)
+    said, status = Open3.capture2e(RbConfig.ruby, *$LOAD_PATH.map { |at| "-I#{at}" }, program)
+    expect(said).to match(/^1[3-9]\d runs, .* 0 failures, 0 errors, 0 skips$/), said
+    expect(status).to be_success
+  end
+
+  it 'serves other processes what one has stored, with its types' do
+    typed = { text: 'ü', number: 3, float: 1.5, yes: true, no: false, list: ['a', nil, :b, { c: ['d'] }], nul: "\0x" }
+    store(:de, typed: typed, link: :'typed.text', tree: :typed)
+    I18n.backend.publish
+    said = in_child do
+      I18n.backend = described_class.new(path)
+      [I18n.t(:typed, locale: :de), I18n.t(:link, locale: :de), I18n.t('tree.number', locale: :de), I18n.available_locales]
+    end
+    expect(said).to eq([typed, 'ü', 3, [:de]])
+    expect(I18n.t(:'typed.text', locale: :de).encoding).to eq(Encoding::UTF_8)
+  end
+
+  it 'pluralizes, interpolates, and falls back' do
+    store(:de, apples: { one: 'ein Apfel', other: '%{count} Äpfel' }, hello: 'Hallo %{name}')
+    I18n.backend.publish
+    backend = Class.new(described_class) { include I18n::Backend::Fallbacks }
+    I18n.backend = backend.new(path)
+    I18n.fallbacks = I18n::Locale::Fallbacks.new(:de)
+    expect([I18n.t(:apples, count: 1, locale: :'de-AT'), I18n.t(:apples, count: 5, locale: :'de-AT'), I18n.t(:hello, name: 'Welt', locale: :de)])
+      .to eq(['ein Apfel', '5 Äpfel', 'Hallo Welt'])
+  end
+
+  it 'pluralizes by the rules of a language' do
+    backend = Class.new(described_class) { include I18n::Backend::Pluralization }
+    I18n.backend = backend.new(path)
+    store(:xx, i18n: { plural: { rule: ->(count) { count > 3 ? :many : :few } } }, apples: { few: 'few', many: 'many' })
+    expect([2, 9].map { |count| I18n.t(:apples, count: count, locale: :xx) }).to eq(%w[few many])
+  end
+
+  it 'replaces text by trees, trees by text, and removes what is nil' do
+    store(:en, a: { b: 'b', c: { d: 'd' } })
+    store(:en, a: { c: 'text' })
+    expect(I18n.t(:a)).to eq(b: 'b', c: 'text')
+    store(:en, a: { c: { e: 'e' }, b: nil })
+    expect([I18n.t(:a), I18n.exists?(:'a.b'), I18n.exists?(:'a.c.d')]).to eq([{ c: { e: 'e' } }, false, false])
+    store(:en, a: 'text')
+    expect([I18n.t(:a), I18n.exists?(:'a.c.e')]).to eq(['text', false])
+  end
+
+  it 'refuses what is no translation' do
+    expect { store(:en, a: Object.new) }.to raise_error(Hammerspace::InvalidError)
+  end
+
+  it 'loads the files that I18n loads' do
+    file = "#{path}.yml"
+    File.write(file, "de:\n  date:\n    order:\n    - :day\n    - :month\n  shop:\n    title: Laden\n")
+    I18n.backend.load_translations(file)
+    expect([I18n.t(:'shop.title', locale: :de), I18n.t(:'date.order', locale: :de)]).to eq(['Laden', %i[day month]])
+  end
+
+  it 'refreshes as a hash does' do
+    store(:de, a: '1')
+    reader = described_class.new(path)
+    expect(reader.translate(:de, :a)).to eq('1') if I18n.backend.publish
+    store(:de, a: '2')
+    I18n.backend.publish
+    expect([reader.translate(:de, :a), reader.refresh, reader.translate(:de, :a)]).to eq(['1', true, '2'])
+  end
+
+  # Beside the extension lies what cargo built.
+  command = File.expand_path('../../debug/hammerspace', ENV.fetch('HAMMERSPACE_EXTENSION', '/'))
+
+  it 'reads what the command loaded', if: File.executable?(command) do
+    File.write("#{path}.de.po", %(msgid ""\nmsgstr ""\n\nmsgid "Good morning."\nmsgstr "Guten Morgen."\n))
+    File.write("#{path}.de.json", %({"shop": {"apples": {"one": "ein Apfel", "other": "%{count} Äpfel"}}}))
+    expect(system(command, 'load', path, "#{path}.de.po", "#{path}.de.json", '--prefix', '{locale}.', out: File::NULL)).to be(true)
+    I18n.locale = :de
+    expect([I18n.t('Good morning.'), I18n.t(:'shop.apples', count: 2), I18n.t(:'shop.apples.one'), I18n.available_locales])
+      .to eq(['Guten Morgen.', '2 Äpfel', 'ein Apfel', [:de]])
+  end
+end

@@ -1,0 +1,218 @@
+# frozen_string_literal: true
+
+require_relative 'everything'
+
+# Forks, threads, Ractors, and a collector that runs whenever it can.
+RSpec.describe 'Processes' do
+  let(:big) { 'x' * 3_000_000 }
+
+  describe 'forks' do
+    it 'share what is read, and move on by themselves' do
+      publish('a' => '1', 'long' => 'y' * 100)
+      hash = open(frozen: true)
+      text = hash['long']
+      walk = hash.each
+      walk.next
+      answer = in_child do
+        before = [hash['a'], text, walk.next.first]
+        publish('a' => '2')
+        before + [hash['a'], hash.refresh, hash['a']]
+      end
+      expect(answer).to eq(['1', 'y' * 100, 'long', '1', true, '2'])
+      expect([hash['a'], text, walk.next.first, hash.refresh, hash['a']]).to eq(['1', 'y' * 100, 'long', true, '2'])
+    end
+
+    # All that a child may do with what its parent has pending: end, in each way; read; write; close.
+    {
+      'ends' => ->(_hash) {},
+      'ends at once' => ->(_hash) { exit!(0) },
+      'is killed' => ->(_hash) { Process.kill(:KILL, Process.pid) },
+      'reads' => ->(hash) { hash.to_a },
+      'writes' => ->(hash) { hash['c'] = '3' },
+      'closes' => ->(hash) { hash.close },
+      'clears what is pending' => ->(hash) { hash.discard },
+      'collects' => ->(_hash) { GC.start }
+    }.each do |name, act|
+      it "leave what is pending to the parent when the child #{name}" do
+        publish('a' => '1')
+        hash = open
+        hash['big'] = big
+        hash['b'] = '2'
+        Process.wait(fork do
+          $stderr.reopen(File::NULL)
+          act.call(hash)
+        end)
+        hash['d'] = '4'
+        hash.close
+        expect([open.keys, open['big'].size, directories.size]).to eq([%w[a big b d], 3_000_000, 1])
+      end
+    end
+
+    it 'refuse what a child writes, until it lets go of what is not its own' do
+      publish('a' => '1')
+      hash = open
+      hash['b'] = '2'
+      answer = in_child do
+        refusals = [-> { hash['c'] = '3' }, -> { hash.publish }, -> { hash.replace({}) }, -> { hash.close }, -> { hash.close }].map do |act|
+          act.call
+          nil
+        rescue Hammerspace::InvalidError => error
+          error.message[/the parent's/]
+        end
+        hash['c'] = '3'
+        hash.close
+        refusals + [hash.to_h]
+      end
+      expect(answer).to eq([*["the parent's"] * 4, nil, { 'a' => '1', 'c' => '3' }])
+      hash.close
+      expect(open.to_h).to eq('a' => '1', 'b' => '2')
+    end
+
+    it 'let a child read what is published while its parent has something pending' do
+      publish('a' => '1')
+      hash = open
+      hash['a'] = '2'
+      expect(in_child { [hash['a'], hash.close, (hash['a'] = '3'), hash.discard.to_a] }).to eq(['1', nil, '3', [%w[a 1]]])
+      expect(hash['a']).to eq('2')
+    end
+
+    it 'happen while another thread publishes' do
+      hash = open(durability: :none)
+      thread = Thread.new { 300.times { |at| hash.replace('a' => at.to_s, 'big' => big[0, 200_000]).publish } }
+      children = 0
+      while thread.alive?
+        expect(in_child do
+          hash['a'].nil? || hash['a'].to_i >= 0
+        rescue Hammerspace::InvalidError
+          true
+        end).to be(true)
+        children += 1
+      end
+      thread.join
+      expect([hash['a'], children.positive?, directories.size]).to eq(['299', true, 1])
+    end
+  end
+
+  describe 'threads' do
+    it 'may share one hash, whatever they do with it' do
+      hash = open(durability: :none)
+      hash.replace(Array.new(100) { |at| ["key #{at}", 'value'] })
+      hash.size
+      threads = Array.new(6) do |id|
+        Thread.new do
+          30.times do |at|
+            case (at + id) % 6
+            when 0 then hash["own #{id}"] = at.to_s
+            when 1 then hash.close
+            when 2 then raise 'lost' unless hash.each.count { |key, _value| key.start_with?('key') } == 100
+            when 3 then hash.refresh
+            when 4 then hash.merge!("more #{id}" => 'x')
+            else hash.delete("more #{id}")
+            end
+            raise 'lost' unless hash["key #{at}"] == 'value'
+          end
+        end
+      end
+      threads.each(&:join)
+      expect([hash.size >= 106, directories.size]).to eq([true, 1])
+      6.times { |id| expect(hash["own #{id}"]).not_to be_nil }
+    end
+
+    it 'go on while another publishes' do
+      hash = open(durability: :none)
+      200_000.times { |at| hash["key #{at}"] = 'value' }
+      ticks = 0
+      ticker = Thread.new { loop { (ticks += 1) && sleep(0.001) } }
+      before = ticks
+      hash.publish
+      expect(ticks).to be > before
+      ticker.kill
+    end
+
+    it 'may be killed in the middle' do
+      hash = open(durability: :none)
+      hash['a'] = '0'
+      20.times do |at|
+        thread = Thread.new { loop { (hash['a'] = 'x' * 100_000) && hash.size } }
+        sleep(0.002 * (at % 5))
+        thread.kill.join
+      end
+      hash['a'] = 'last'
+      hash.close
+      expect([hash.to_a, directories.size]).to eq([[%w[a last]], 1])
+    end
+  end
+
+  describe 'Ractors' do
+    around do |example|
+      warnings = Warning[:experimental]
+      Warning[:experimental] = false
+      example.run
+      Warning[:experimental] = warnings
+    end
+
+    it 'may share a hash, which then stays as it is' do
+      publish('a' => '1', 'long' => 'y' * 100)
+      [false, true].each do |frozen|
+        hash = Ractor.make_shareable(open(frozen: frozen))
+        answers = Array.new(3) { Ractor.new(hash) { |mine| Array.new(1000) { [mine['a'], mine['long'], mine.size, mine['x']] }.uniq } }
+        expect(answers.map(&:take)).to all(eq([['1', 'y' * 100, 2, nil]]))
+        [-> { hash['b'] = '2' }, -> { hash.clear }, -> { hash.refresh }, -> { hash.close }, -> { hash.replace({}) }].each do |change|
+          expect(&change).to raise_error(FrozenError)
+        end
+        expect([hash.to_h, hash.dup.to_h]).to all(eq('a' => '1', 'long' => 'y' * 100))
+        expect(hash.dup.tap { |copy| copy['b'] = '2' }.discard.size).to eq(2)
+      end
+    end
+
+    it 'may share an empty one, and each may have its own' do
+      empty = Ractor.make_shareable(open)
+      expect([empty['a'], empty.size, empty.to_a]).to eq([nil, 0, []])
+      place = path
+      own = Ractor.new(place) do |at|
+        hash = Hammerspace.new(at)
+        hash['a'] = '1'
+        hash.to_a
+      end
+      expect(own.take).to eq([%w[a 1]])
+    end
+
+    it 'do not get what a default would share' do
+      expect { Ractor.make_shareable(Hammerspace.new(path) { path }) }.to raise_error(Ractor::IsolationError)
+    end
+  end
+
+  describe 'the collector' do
+    it 'may run whenever it can' do
+      program = File.expand_path('everything.rb', __dir__)
+      expect(system(RbConfig.ruby, *$LOAD_PATH.map { |at| "-I#{at}" }, program, path)).to be(true)
+    end
+
+    # In a child: other extensions that are loaded here (that of rbs 2.1 is one) do not survive what is moved.
+    it 'may move what it likes', if: GC.respond_to?(:compact) do
+      answer = in_child do
+        hash = open(frozen: true)
+        everything(hash)
+        texts = hash.values
+        walk = hash.each
+        walk.next
+        GC.verify_compaction_references(toward: :empty, double_heap: true)
+        seen = [hash['a'], hash.default, texts, walk.next, hash.backend.frontend.equal?(hash)]
+        GC.auto_compact = true
+        seen + [everything(hash).size]
+      end
+      expect(answer).to eq(['A' * 50, nil, ['A' * 50, 'B'], %w[b B], true, 2])
+    end
+
+    it 'frees walks that were never ended' do
+      publish(Array.new(100) { |at| ["key #{at}", 'value'] })
+      hash = open
+      descriptors = -> { Dir.children('/proc/self/fd').size }
+      before = descriptors.call
+      300.times { hash.each.next }
+      200.times { open.each }
+      GC.start
+      expect(descriptors.call).to be < before + 50
+    end
+  end
+end

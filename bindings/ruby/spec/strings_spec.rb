@@ -1,0 +1,110 @@
+# frozen_string_literal: true
+
+# How bytes become strings: encodings, copies, frozen parts of the file.
+RSpec.describe 'Strings' do
+  let(:long) { 'value ' * 30 }
+
+  describe 'by default' do
+    it 'are binary, and found by their bytes' do
+      hash = open
+      hash['é'] = 'ü'
+      expect([hash['é'], hash['é'.b], hash['é'.encode('ISO-8859-1')]]).to eq(['ü'.b, 'ü'.b, nil])
+      expect(hash.to_a.flatten.map(&:encoding).uniq).to eq([Encoding::BINARY])
+      expect([hash.key?('é'), hash.has_key?('é'), hash.assoc('é')]).to eq([true, true, ['é'.b, 'ü'.b]])
+      expect([hash.value?('ü'), hash.value?('ü'.b), hash == { 'é' => 'ü' }, hash == { 'é'.b => 'ü'.b }]).to eq([false, true, false, true])
+    end
+  end
+
+  describe 'with an encoding' do
+    it 'have it' do
+      ['UTF-8', Encoding::UTF_8].each do |encoding|
+        [false, true].each do |frozen|
+          hash = open(encoding: encoding, frozen: frozen)
+          hash.replace('é' => 'ü', 'long' => 'ü' * 30)
+          expect([hash['é'], hash.to_h, hash.values, hash.first]).to eq(['ü', { 'é' => 'ü', 'long' => 'ü' * 30 }, ['ü', 'ü' * 30], %w[é ü]])
+          expect([hash.value?('ü'), hash == { 'é' => 'ü', 'long' => 'ü' * 30 }, hash['long'].valid_encoding?]).to all(be(true))
+          expect(hash.delete('é')).to eq('ü')
+        end
+      end
+      expect(open(encoding: 'Shift_JIS')['long'].encoding).to eq(Encoding::Shift_JIS)
+    end
+
+    it 'must be one that there is' do
+      [1, 'no such thing', Object.new].each do |thing|
+        expect { open(encoding: thing) }.to raise_error(Hammerspace::InvalidError, /encoding/)
+      end
+    end
+  end
+
+  describe 'frozen ones' do
+    let(:hash) { open(frozen: true).replace('short' => 'value', 'long' => long, 'empty' => '', 'last' => long) }
+
+    # What the collector counts as memory of the string's own.
+    def size_of(text)
+      require 'objspace'
+      ObjectSpace.memsize_of(text)
+    end
+
+    it 'are frozen, keys and values, and the same as others' do
+      expect(hash.to_h).to eq('short' => 'value', 'long' => long, 'empty' => '', 'last' => long)
+      expect([hash['short'], hash['long'], hash['empty'], *hash.to_a.flatten, *hash.keys, *hash.values]).to all(be_frozen)
+      expect { hash['long'] << '!' }.to raise_error(FrozenError)
+    end
+
+    it 'take no memory of their own' do
+      expect(size_of(hash['long'])).to eq(size_of('value'.dup))
+      expect(size_of(open['long'])).to be > size_of(hash['long'])
+    end
+
+    it 'can be used as any string' do
+      text = hash['long']
+      copy = text.dup
+      copy << '!'
+      expect([copy, text, text[0, 5], text[6, 100], text.upcase, text + '!', "#{text}!", text.hash])
+        .to eq(["#{long}!", long, 'value', long[6, 100], long.upcase, "#{long}!", "#{long}!", long.hash])
+      expect([{ text => 1 }[long], text.to_sym, text.b, text.encode('UTF-16LE', 'UTF-8').bytesize, text.sub('value', 'x')])
+        .to eq([1, long.to_sym, long, long.size * 2, long.sub('value', 'x')])
+      expect([text.unpack1('a5'), text.each_char.first, text.scan(/value/).size, Marshal.load(Marshal.dump(text)), -text])
+        .to eq(['value', 'v', 30, long, long])
+      # What C code wants to end with a NUL.
+      expect { File.stat(text) }.to raise_error(SystemCallError)
+      expect([text.to_i, text.unpack1('Z*'), ENV.fetch(text, 1), text]).to eq([0, long, 1, long])
+      expect([text.force_encoding('UTF-8')].size).to eq(1)
+    rescue FrozenError
+      expect(text).to eq(long)
+    end
+
+    it 'outlive the hash, its version, and its directory' do
+      texts = hash.values
+      parts = texts.map { |text| text[3..] }
+      hash.clear
+      hash.close
+      FileUtils.rm_rf(path)
+      GC.start
+      expect([texts, parts]).to eq([['value', long, '', long], [long[3..], long[3..]].then { |two| ['ue', two[0], nil, two[1]] }])
+    end
+
+    it 'let go of their version when they go' do
+      mapped = -> { File.read('/proc/self/maps').scan("#{path}/").size }
+      keep = hash['long']
+      30.times do |at|
+        hash.replace('long' => "#{long}#{at}")
+        hash['long']
+      end
+      expect(mapped.call).to be > 2
+      1000.times { +'something else on the stack' }
+      GC.start
+      expect(mapped.call).to be < 30
+      expect(keep).to eq(long)
+    end
+
+    it 'are copies where no byte follows in the file' do
+      4.times do |at|
+        size = 4096 - 84 - 2 - 2 - at
+        hash.replace('k' => 'x' * size)
+        expect(hash['k']).to eq('x' * size)
+        expect { File.stat(hash['k']) }.to raise_error(SystemCallError)
+      end
+    end
+  end
+end

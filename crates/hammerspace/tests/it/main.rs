@@ -1,0 +1,3 @@
+//! The face, as its users see it.
+
+mod spec;
