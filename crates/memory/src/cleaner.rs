@@ -16,7 +16,8 @@ use crate::head::Head;
 use crate::index::bucket::Home;
 use crate::index::bucket::Locked;
 use crate::index::directory::Place;
-use crate::owner::{Owner, is_expired, now};
+use crate::owner::Owner;
+use crate::read::{Seen, now};
 use crate::record::Record;
 use crate::region::{CLOCK, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Stream, Use};
@@ -128,15 +129,17 @@ impl Cleaner {
         let Some((at, slot)) = named else { return Ok(true) };
         // It may have grown since it was looked at; the room it has is the same.
         let record = Record::at(region, record.address);
-        if owner.dropped.contains(record.head.table()) || is_expired(record.expiry(region)) {
+        if owner.dropped.contains(record.head.table()) || Seen::of(region, record).is_expired() {
             home.0.remove(at, slot);
             owner.live.fetch_sub(record.head.size(), Relaxed);
             return Ok(true);
         }
         let cleaned = record.head.cleaned();
-        let address = head.append_copy(region, record, cleaned);
+        let address = head.append_copy(region, record, cleaned, |_| {});
         region.store(at, slot.moved_to(address).0);
-        owner.live.fetch_sub(record.head.size() - cleaned.size(), Relaxed);
+        if cleaned.size() < record.head.size() {
+            owner.live.fetch_sub(record.head.size() - cleaned.size(), Relaxed);
+        }
         self.stats.moved += cleaned.size();
         Ok(true)
     }

@@ -6,8 +6,6 @@
 //! Locks are taken in this order, and nobody waits for an earlier one: large, seat, cleaner, splits, pool, home. Splitting locks all homes
 //! of a piece; who holds one waits for nothing.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use hammerspace_error::{Error, Kind, Result};
 
 use crate::cleaner::Cleaner;
@@ -97,7 +95,7 @@ impl Owner {
             lifetime: AtomicU64::new(u64::MAX),
             live: AtomicU64::new(live),
             dropped: Dropped::new(),
-            seats: (0..writers.max(1)).map(|_| Mutex::new(Seat::new())).collect(),
+            seats: (0..writers.max(1).next_power_of_two()).map(|_| Mutex::new(Seat::new())).collect(),
             large: Mutex::new(()),
             splits: Mutex::new(()),
             backing,
@@ -114,14 +112,16 @@ impl Owner {
 
     /// A seat for this thread: the one it had before, if nobody is on it.
     pub(crate) fn take_seat(&self) -> MutexGuard<'_, Seat> {
-        let first = thread_number() % self.seats.len();
-        let seats = self.seats[first..].iter().chain(&self.seats[..first]);
-        for seat in seats {
-            if let Ok(seat) = seat.try_lock() {
-                return seat;
-            }
+        let first = thread_number() & (self.seats.len() - 1);
+        match self.seats[first].try_lock() {
+            Ok(seat) => seat,
+            Err(_) => self.take_other_seat(first),
         }
-        lock(&self.seats[first])
+    }
+
+    #[cold]
+    fn take_other_seat(&self, first: usize) -> MutexGuard<'_, Seat> {
+        self.seats.iter().find_map(|seat| seat.try_lock().ok()).unwrap_or_else(|| lock(&self.seats[first]))
     }
 
     /// Gives a head a new segment, and cleans one if that is what it takes.
@@ -257,17 +257,6 @@ impl Owner {
         self.seats.iter().for_each(|seat| drop(lock(seat)));
         self.cleaners.iter().for_each(|cleaner| drop(lock(cleaner)));
     }
-}
-
-/// Whether a record of this expiry has ceased to be.
-#[inline]
-pub(crate) fn is_expired(expiry: Option<u64>) -> bool {
-    expiry.is_some_and(|expiry| expiry <= now())
-}
-
-/// Milliseconds since 1970.
-pub(crate) fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as u64)
 }
 
 /// A number for each thread, in the order in which they ask.
