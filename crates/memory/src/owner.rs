@@ -55,8 +55,8 @@ impl Seat {
 const LIVE_MAX_PERCENT: u64 = 95;
 /// Segments beyond the reserve that cleaners keep free.
 const AHEAD: u64 = 4;
-/// Passes without a segment more, after which there is nothing to gain.
-const VAIN_PASSES: u32 = 16;
+/// Passes without a segment more, after which there is nothing to gain: a pass gains a fiftieth of one at least.
+const VAIN_PASSES: u32 = 128;
 
 /// A region and all that its owner keeps beside it.
 pub(crate) struct Owner {
@@ -140,9 +140,9 @@ impl Owner {
                 }
                 pool.available(region)
             };
-            self.clean()?;
+            let has_gained = self.clean()?;
             vain = if lock(&self.pool).available(region) > available { 0 } else { vain + 1 };
-            if vain > VAIN_PASSES {
+            if !has_gained || vain > VAIN_PASSES {
                 return Err(self.full());
             }
         };
@@ -247,7 +247,9 @@ impl Owner {
             if pieces.is_some() {
                 return Ok(pieces);
             }
-            self.clean()?;
+            if !self.clean()? {
+                break;
+            }
         }
         Ok(None)
     }
