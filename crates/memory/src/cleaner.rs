@@ -83,9 +83,12 @@ impl Cleaner {
         Ok(true)
     }
 
-    /// Takes note of how long a short-lived segment lasted; gives the mean of the last ones.
+    /// Takes note of how long a short-lived segment lasted; gives the mean of the last ones, once there are enough.
     fn learn(&mut self, age: u64) -> u64 {
         self.lifetimes.push_back(age);
+        if self.lifetimes.len() < LIFETIMES {
+            return u64::MAX;
+        }
         if self.lifetimes.len() > LIFETIMES {
             self.lifetimes.pop_front();
         }
@@ -182,8 +185,8 @@ fn survivors_of(stream: Stream, age: u64, lifetime: u64) -> usize {
         return 0;
     }
     match age / lifetime.max(1) {
-        0..4 => 1,
-        4..16 => 2,
+        0..2 => 1,
+        2..16 => 2,
         _ => 3,
     }
 }

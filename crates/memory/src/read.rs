@@ -113,7 +113,7 @@ pub(crate) fn read(region: &Region, table: u16, key: Key<'_>, hash: u64, out: &m
                 }
                 out.truncate(start);
             }
-            Look::Nothing if place.is_current_after(region, hash) => return Ok(None),
+            Look::Nothing if place.is_current_after(region) => return Ok(None),
             _ => std::hint::spin_loop(),
         }
     }

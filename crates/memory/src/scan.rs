@@ -101,7 +101,7 @@ fn visit(region: &Region, table: u16, hash: u64, bucket: u64, items: &mut Vec<It
             },
             items,
         );
-        if is_read && place.is_current_after(region, hash) {
+        if is_read && place.is_current_after(region) {
             return Ok(place.entry.depth());
         }
         items.truncate(start);

@@ -108,7 +108,7 @@ impl<'r> Home<'r> {
         {
             return false;
         }
-        let is_current = place.is_current(self.region, self.hash);
+        let is_current = place.is_current(self.region);
         if !is_current {
             self.unlock();
         }
