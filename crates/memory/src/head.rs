@@ -21,6 +21,7 @@ impl Head {
     }
 
     /// Whether a record of `size` bytes fits.
+    #[inline]
     pub(crate) fn has_room(&self, region: &Region, size: u64) -> bool {
         self.segment.is_some() && self.used + size <= region.layout.segment_size
     }
@@ -76,6 +77,7 @@ impl Head {
     }
 
     /// Counts a record: from here on it may be named.
+    #[inline]
     fn commit(&mut self, region: &Region, head: RecordHead, expiry: Option<u64>) {
         let segment = Segment::new(region, self.number);
         let tables = self.tables | 1 << (head.table() % 64);

@@ -35,16 +35,19 @@ impl Seat {
         Self { heads: [Head::new(Stream::SHORT), Head::new(Stream::LONG)], live: 0 }
     }
 
+    #[inline]
     pub(crate) fn head(&mut self, stream: Stream) -> &mut Head {
         &mut self.heads[usize::from(stream.0)]
     }
 
     /// Counts a record that was written.
+    #[inline]
     pub(crate) fn enliven(&mut self, record: RecordHead) {
         self.live += record.size().cast_signed();
     }
 
     /// Counts a record as dead.
+    #[inline]
     pub(crate) fn bury(&mut self, region: &Region, record: Record) {
         self.live -= record.head.size().cast_signed();
         Segment::of(region, record.address).bury(record.head.size());
@@ -104,6 +107,7 @@ impl Owner {
     }
 
     /// Where a new version goes: to those that are expected not to live long, if the old one did not.
+    #[inline]
     pub(crate) fn stream_of(&self, old: Slot) -> Stream {
         let born = Segment::of(&self.region, old.address()).created();
         let age = self.region.word(CLOCK).load(Relaxed).saturating_sub(born);
@@ -111,6 +115,7 @@ impl Owner {
     }
 
     /// A seat for this thread: the one it had before, if nobody is on it.
+    #[inline]
     pub(crate) fn take_seat(&self) -> MutexGuard<'_, Seat> {
         let first = thread_number() & (self.seats.len() - 1);
         match self.seats[first].try_lock() {
@@ -262,6 +267,7 @@ impl Owner {
 }
 
 /// A number for each thread, in the order in which they ask.
+#[inline]
 fn thread_number() -> usize {
     use std::sync::atomic::AtomicUsize;
     static NEXT: AtomicUsize = AtomicUsize::new(0);

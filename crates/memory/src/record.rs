@@ -67,6 +67,7 @@ impl<'a> From<&'a str> for Key<'a> {
 }
 
 impl Key<'_> {
+    #[inline]
     fn len_code(self) -> u64 {
         match self {
             Key::Integer(_) => INTEGER,
@@ -75,6 +76,7 @@ impl Key<'_> {
     }
 
     /// Bytes the key takes in a record.
+    #[inline]
     pub(crate) fn len(self) -> usize {
         match self {
             Key::Integer(_) => WORD as usize,
@@ -143,6 +145,7 @@ impl Head {
     const LARGE: u64 = 1 << 62;
     const GROWN: u64 = 1 << 63;
 
+    #[inline]
     pub(crate) fn new(table: u16, key: Key<'_>, value_len: usize, traits: &Traits) -> Self {
         debug_assert!(value_len <= INLINE_MAX && key.len() <= KEY_LEN_MAX);
         let flag = |is_set: bool, bit: u64| if is_set { bit } else { 0 };
@@ -209,6 +212,7 @@ impl Head {
     }
 
     /// Bytes in front of the key.
+    #[inline]
     pub(crate) fn prefix(self) -> u64 {
         WORD * (1 + u64::from(self.is_versioned()) + u64::from(self.is_expiring()))
     }
@@ -223,6 +227,7 @@ impl Head {
     }
 
     /// Bytes of the whole record.
+    #[inline]
     pub(crate) fn size(self) -> u64 {
         self.prefix() + self.body()
     }
@@ -257,6 +262,7 @@ impl Record {
         self.address + self.head.prefix()
     }
 
+    #[inline]
     pub(crate) fn value_address(self) -> u64 {
         self.key_address() + self.head.key_len()
     }
@@ -311,6 +317,7 @@ impl Record {
     }
 
     /// Writes a whole record at `address`. Nothing names it yet.
+    #[inline]
     pub(crate) fn write(region: &Region, address: u64, head: Head, traits: &Traits, key: Key<'_>, value: &[u8]) {
         let word = |offset: u64, value: u64| region.word(address + offset).store(value, Relaxed);
         word(0, head.0);
@@ -328,6 +335,7 @@ impl Record {
     }
 
     /// Writes a copy of this record at `address`, as `head` says, which differs in what comes after the value at most.
+    #[inline]
     pub(crate) fn copy(self, region: &Region, address: u64, head: Head) {
         region.copy_words(self.address + WORD, address + WORD, self.head.size().min(head.size()) - WORD);
         region.word(address).store(head.0, Relaxed);

@@ -184,6 +184,7 @@ impl Region {
     }
 
     /// Appends `len` bytes from `address` on to `out`. Racing with a writer it gives some mix, which its caller must not use.
+    #[inline]
     pub(crate) fn read_bytes(&self, address: u64, len: usize, out: &mut Vec<u8>) {
         let start = out.len();
         let (first, skip) = ((address / WORD) as usize, (address % WORD) as u32 * 8);
@@ -208,6 +209,7 @@ impl Region {
     }
 
     /// Writes `bytes` from `address` on. What else is in the first and the last word stays as it is.
+    #[inline]
     pub(crate) fn write_bytes(&self, address: u64, bytes: &[u8]) {
         let skip = (address % WORD) as usize;
         let (head, whole) = bytes.split_at(if skip == 0 { 0 } else { bytes.len().min(WORD as usize - skip) });
@@ -235,6 +237,7 @@ impl Region {
     }
 
     /// Copies whole words within the region.
+    #[inline]
     pub(crate) fn copy_words(&self, from: u64, to: u64, len: u64) {
         let range = |start: u64| (start / WORD) as usize..((start + len) / WORD) as usize;
         for (target, source) in self.words[range(to)].iter().zip(&self.words[range(from)]) {

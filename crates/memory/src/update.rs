@@ -69,6 +69,7 @@ enum Try {
 /// Changes the record of a key as `decide` says, who sees it as it is; it may be asked again, and counts the last time.
 ///
 /// Readers see the record as before or as after. [`Kind::Full`] if it would take more room and there is none.
+#[inline]
 pub(crate) fn update<'c>(
     owner: &Owner,
     table: TableId,
@@ -96,6 +97,7 @@ pub(crate) fn update<'c>(
     }
 }
 
+#[inline]
 fn attempt<'c>(
     owner: &Owner,
     seat: &mut Seat,
@@ -131,6 +133,7 @@ fn attempt<'c>(
 }
 
 /// Makes the change where the record lies, if that can be done without a reader seeing half of it.
+#[inline]
 fn replace_in_place(region: &Region, old: &Old<'_>, change: &Change<'_>) -> bool {
     let (record, head) = (old.record, old.record.head);
     // A version is a promise about one value: it changes with the record.
@@ -159,6 +162,7 @@ fn replace_in_place(region: &Region, old: &Old<'_>, change: &Change<'_>) -> bool
 }
 
 /// The record that a change asks for; `None` if that is no record.
+#[inline]
 fn draft<'c>(old: Option<&Old<'_>>, change: Change<'c>) -> Result<Option<Draft<'c>>> {
     let mut traits = Traits::default();
     let value = match change {
@@ -190,6 +194,7 @@ fn draft<'c>(old: Option<&Old<'_>>, change: Change<'c>) -> Result<Option<Draft<'
     Ok(Some(Draft::New { traits, value }))
 }
 
+#[inline]
 fn check_len(len: usize) -> Result<()> {
     if len <= INLINE_MAX {
         return Ok(());
@@ -198,6 +203,7 @@ fn check_len(len: usize) -> Result<()> {
 }
 
 /// Writes a record and lets the key's slot name it.
+#[inline]
 fn write(
     owner: &Owner,
     seat: &mut Seat,

@@ -49,12 +49,6 @@ impl Root {
     pub(crate) fn address(self, region: &Region, index: u64) -> u64 {
         region.layout.directory(self.which(), index)
     }
-
-    /// The entry that a hash has now.
-    #[inline]
-    pub(crate) fn entry(self, region: &Region, hash: u64) -> Entry {
-        Entry(region.load(self.address(region, self.index(hash))))
-    }
 }
 
 /// A piece, and how many bits of the hash its keys have in common.
