@@ -18,5 +18,5 @@ mod simulator;
 mod tests;
 
 pub use hammerspace_workloads::Skew;
-pub use policy::{Age, Clock, Order, Pass, Policy, Score, Shape, Streams, Victim};
+pub use policy::{Age, Clock, Order, Pass, Policy, STORE, Score, Shape, Streams, Victim};
 pub use simulator::{Cost, End, Setup, simulate};

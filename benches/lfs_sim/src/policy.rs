@@ -93,6 +93,10 @@ pub struct Streams {
     pub clock: Clock,
 }
 
+/// The heads of the store's cleaner, for one writer. See `docs/design/cleaner.md`.
+pub const STORE: Streams =
+    Streams { writers: 1, two_user_heads: true, short_apart: true, limits: &[2.0, 16.0], clock: Clock::Creation };
+
 /// What tells how old a version is, when a write replaces it and when it is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
