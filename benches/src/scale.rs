@@ -71,6 +71,11 @@ impl Scale {
         }
     }
 
+    /// Whether it is the size that goals are meant for.
+    pub(crate) fn is_full(&self) -> bool {
+        self.has_goals
+    }
+
     /// The goal, if goals make sense at this size.
     pub(crate) fn goal(&self, goal: &'static str) -> Option<&'static str> {
         self.has_goals.then_some(goal)
