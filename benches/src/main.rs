@@ -134,7 +134,11 @@ mod tests {
         for row in rows {
             let mut fields: Vec<&str> = row.as_object().unwrap().keys().map(String::as_str).collect();
             fields.sort_unstable();
-            assert_eq!(fields, ["goal", "met", "name", "ours", "peer", "peer_name", "ratio", "unit"], "{row}");
+            assert_eq!(
+                fields,
+                ["goal", "met", "name", "ours", "peer", "peer_name", "ratio", "spread", "unit"],
+                "{row}"
+            );
             assert!(row["ours"].as_f64().unwrap() > 0.0, "{row}");
             assert!(row["goal"].is_null() && row["met"].is_null(), "no goal makes sense at this size: {row}");
         }
