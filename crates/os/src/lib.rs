@@ -28,5 +28,5 @@ pub use file::File;
 pub use map::Map;
 pub use owned::{Owned, Owner};
 pub use paging::Paging;
-pub use prefetch::prefetch;
+pub use prefetch::{prefetch, prefetch_at};
 pub use word::Word;

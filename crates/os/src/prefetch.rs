@@ -4,10 +4,16 @@
 #[expect(clippy::inline_always, reason = "one instruction, and a call would cost more than it saves")]
 #[inline(always)]
 pub fn prefetch<T>(slice: &[T], offset: usize) {
-    let Some(element) = slice.get(offset) else { return };
-    let pointer = std::ptr::from_ref(element);
+    if let Some(element) = slice.get(offset) {
+        prefetch_at(element);
+    }
+}
+
+/// Asks for the cache line at an address, whatever lies there, if anything. Never faults, never waits.
+#[inline(always)]
+pub fn prefetch_at<T>(pointer: *const T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch is a hint. It reads nothing the program can see, and the pointer is one of a live reference.
+    // SAFETY: a prefetch is a hint. It reads nothing the program can see, and any address will do.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(pointer.cast());
