@@ -13,7 +13,7 @@ use crate::errors::{invalid, raised};
 use crate::options::opening;
 use crate::pairs::Pairs;
 use crate::raw;
-use crate::text::{Form, bytes_of};
+use crate::text::{Form, bytes_of, gathered};
 use crate::writer::{Writer, fill};
 
 /// What `Space` and `Snapshot` have in common: the native half of a mapping.
@@ -130,7 +130,7 @@ impl Reader {
         keys: &Bound<'py, PyAny>,
         default: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let keys: Vec<Bound<'py, PyAny>> = keys.try_iter()?.collect::<PyResult<_>>()?;
+        let keys = gathered(keys)?;
         let (mut wanted, mut forms) = (Vec::with_capacity(keys.len()), Vec::with_capacity(keys.len()));
         for key in &keys {
             let (bytes, form) = bytes_of(key)?;
@@ -222,8 +222,10 @@ impl Reader {
 /// What a lookup makes of a key: text that has no UTF-8 is no key of any space, so it is not found.
 #[inline]
 fn possible<T>(key: PyResult<T>, py: Python<'_>) -> PyResult<Option<T>> {
-    match key {
-        Err(error) if error.is_instance_of::<PyUnicodeEncodeError>(py) => Ok(None),
-        key => key.map(Some),
-    }
+    key.map(Some).or_else(|error| unless_impossible(error, py))
+}
+
+#[cold]
+fn unless_impossible<T>(error: PyErr, py: Python<'_>) -> PyResult<Option<T>> {
+    if error.is_instance_of::<PyUnicodeEncodeError>(py) { Ok(None) } else { Err(error) }
 }
