@@ -34,7 +34,7 @@ impl Scale {
         tables: &[1_000_000, 10_000_000, 100_000_000],
         lookups: 50_000,
         compressed: 1_000_000,
-        compressed_lookups: 4_000,
+        compressed_lookups: 100_000,
         build: 10_000_000,
         rounds: 21,
         rounds_short: 61,

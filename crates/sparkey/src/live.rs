@@ -158,7 +158,12 @@ mod tests {
         let mut writer = LogWriter::create(&mut log, &LogOptions::default()).unwrap();
         for _ in 0..rng.usize(1..2000) {
             let key = rng.u16(..500).to_le_bytes();
-            if rng.u8(..4) == 0 { writer.delete(&key) } else { writer.put(&key[..rng.usize(..=2)], &[0; 9]) }.unwrap();
+            if rng.u8(..4) == 0 {
+                writer.delete(&key)
+            } else {
+                writer.put(&key[..rng.usize(..=2)], &[0; 9][..rng.usize(..=9)])
+            }
+            .unwrap();
         }
         writer.finish().unwrap();
         let log = Log::open(log.into_inner()).unwrap();

@@ -199,3 +199,21 @@ fn same(left: &[u8], right: &[u8]) -> bool {
         _ => left == right,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_that_differ_in_any_byte_are_not_the_same() {
+        for len in 0..40 {
+            let key: Vec<u8> = (0..len).collect();
+            assert!(same(&key, &key.clone()));
+            for at in 0..key.len() {
+                let mut other = key.clone();
+                other[at] ^= 0x80;
+                assert!(!same(&key, &other), "{len} bytes, another one at {at}");
+            }
+        }
+    }
+}

@@ -13,6 +13,9 @@
 // Strings up to this length need no memory of their own, and are copied.
 enum { EMBEDDED = 23 };
 
+// As many bytes behind a string's end are looked at for a NUL, in the encodings with the largest units.
+enum { NULS = 4 };
+
 // The index of the encoding that strings have anyway.
 enum { BINARY = 0 };
 
@@ -90,7 +93,8 @@ static inline VALUE part_of_file(const snapshot *self, const char *data, size_t 
 }
 
 static inline VALUE text_in(const snapshot *self, const char *data, size_t len) {
-    if (len > EMBEDDED && self->start <= data && data + len < self->end) return part_of_file(self, data, len);
+    bool is_in_file = self->start <= data && data + len + NULS <= self->end;
+    if (len > EMBEDDED && is_in_file) return part_of_file(self, data, len);
     return text_of(self->reading, data, len);
 }
 

@@ -242,11 +242,12 @@ impl<'a> Blocks<'a> {
         }
         self.ask_for(offset);
         self.is_thorough = share.wants(offset);
-        self.open(offset)?;
-        if self.is_thorough {
+        let opened = self.open(offset);
+        // The block that is kept, and none that its last entry goes on in: whether this one is kept already must not matter.
+        if std::mem::take(&mut self.is_thorough) && opened.is_ok() {
             share.put(self.made(), offset, self.next, self.header);
         }
-        Ok(())
+        opened
     }
 
     /// Asks for the block at `offset` as a whole: misses that wait for each other take longer than decoding.

@@ -243,6 +243,33 @@ fn found_values_lie_where_they_say() {
     assert_eq!(table.find(b"key").unwrap(), Some(Found::Decoded(b"a value in several blocks"[..].into())));
 }
 
+/// Keys around the lengths that are compared as integers, keys and values around those that go the straight way; and beside each
+/// key, one that differs in its last byte and is absent.
+#[test]
+fn every_way_to_look_up_gives_the_same() {
+    let keys: Vec<Vec<u8>> = [1, 7, 8, 9, 15, 16, 17, 125, 126, 127, 128, 16_384].map(|len| vec![b'k'; len]).into();
+    let values = [0, 1, 127, 128, 16_383, 16_384];
+    for hash_size in [HashSize::Four, HashSize::Eight] {
+        for value_len in values {
+            let puts: Vec<_> = keys.iter().map(|key| (key.clone(), vec![key.len() as u8; value_len])).collect();
+            let log = log_of(LogOptions::default(), &puts.iter().map(|(k, v)| (&k[..], &v[..])).collect::<Vec<_>>());
+            let table = Table::join(Log::open(log.clone()).unwrap(), index_of(&log, hash_size)).unwrap();
+            for (key, value) in &puts {
+                let mut absent = key.clone();
+                *absent.last_mut().unwrap() = b'l';
+                let many = table.get_many(&[key, &absent]).unwrap();
+                assert_eq!(many, [Some((&value[..]).into()), None], "{} {value_len}", key.len());
+                assert_eq!(table.get(key).unwrap().as_deref(), Some(&value[..]));
+                assert_eq!(table.get_with(key, |shown| shown == value).unwrap(), Some(true));
+                let Some(Found::Mapped(range)) = table.find(key).unwrap() else { panic!("not compressed, so mapped") };
+                assert_eq!(&log[range], value);
+                assert!(table.contains(key).unwrap() && !table.contains(&absent).unwrap());
+                assert_eq!(table.get(&absent).unwrap(), None);
+            }
+        }
+    }
+}
+
 #[test]
 fn errors_name_the_file_they_are_about() {
     let mut log = log_of(LogOptions::default(), &[(b"key", b"value")]);
