@@ -49,13 +49,6 @@ impl Way {
     }
 }
 
-/// How far a lookup asks for an entry's memory: as far as entries reach on average, that is at least to the end of a first line
-/// and at most to that of a second.
-pub(crate) fn reach(index: &IndexHeader) -> usize {
-    let mean = index.data_end / index.num_entries.max(1);
-    (mean as usize).clamp(LINE - 1, 2 * LINE - 1)
-}
-
 /// Calls a method with the bytes of the slots' hashes and addresses as constants; or else does something in general.
 macro_rules! straight {
     ($this:ident.$method:ident($($argument:expr),*), else $general:expr) => {
@@ -80,7 +73,7 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
             Glance::Seen(packed) => {
                 let offset = self.offset(packed);
                 // What does not lie in the entry's first line would be waited for after that.
-                self.prefetch_rest(offset);
+                prefetch(data, offset + LINE - 1);
                 if let Some(value) = value_at(data, offset, key) {
                     return Ok(Some(value));
                 }
@@ -122,7 +115,7 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
             if let Glance::Seen(packed) = *glance {
                 let offset = self.offset(packed);
                 prefetch(data, offset);
-                self.prefetch_rest(offset);
+                prefetch(data, offset + LINE - 1);
             }
         }
         for ((key, (hash, _)), glance) in keys.iter().zip(wants).zip(glances) {
@@ -144,14 +137,6 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     #[inline(always)]
     fn offset(&self, packed: u64) -> usize {
         self.index().shape().unpack(packed).offset as usize
-    }
-
-    /// Asks for the entry at `offset` beyond its first line. Where a damaged slot points is not known to be in the log.
-    #[expect(clippy::inline_always, reason = "see the module")]
-    #[inline(always)]
-    fn prefetch_rest(&self, offset: usize) {
-        prefetch(self.data(), offset.saturating_add(LINE - 1));
-        prefetch(self.data(), offset.saturating_add(self.reach()));
     }
 
     /// What slot `at` points to, without haste: another key, an unusual length, or damage.

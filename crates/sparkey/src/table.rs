@@ -11,7 +11,7 @@ use crate::log::header::LogHeader;
 pub use crate::log::lookup::Found;
 use crate::log::lookup::{Lookup, Put, Seen};
 use crate::log::{Log, named};
-use crate::plain::{IN_FLIGHT, Way, reach, straight};
+use crate::plain::{IN_FLIGHT, Way, straight};
 use crate::report::Report;
 use crate::{fault, index};
 use hammerspace_error::{Error, Result};
@@ -28,7 +28,6 @@ pub struct Table<L, I> {
     log: Log<L>,
     index: Index<I>,
     way: Way,
-    reach: usize,
     /// Where decoded blocks are kept, if anywhere.
     share: Option<Share>,
 }
@@ -43,8 +42,8 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     /// Puts a log and its index together; refuses two that do not belong together.
     pub fn join(log: Log<L>, index: Index<I>) -> Result<Self> {
         index::check_pair(log.header(), index.header()).map_err(|error| named(error, index.file()))?;
-        let (way, reach) = (Way::of(log.header(), index.header()), reach(index.header()));
-        Ok(Self { log, index, way, reach, share: None })
+        let way = Way::of(log.header(), index.header());
+        Ok(Self { log, index, way, share: None })
     }
 
     /// Keeps the blocks that lookups decode in `cache`, and looks for them there. An uncompressed log has none.
@@ -167,12 +166,6 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     #[inline]
     pub(crate) fn way(&self) -> Way {
         self.way
-    }
-
-    /// See [`reach`].
-    #[inline]
-    pub(crate) fn reach(&self) -> usize {
-        self.reach
     }
 
     /// The log as far as the index covers it.
