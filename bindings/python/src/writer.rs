@@ -36,7 +36,8 @@ impl Writer {
         py: Python<'_>,
         work: impl FnOnce(&mut hammerspace::Writer) -> hammerspace::Result<T>,
     ) -> PyResult<T> {
-        work(self.lock(py).as_mut().ok_or_else(ended)?).map_err(raised)
+        let outcome = self.lock(py).as_mut().map(work);
+        outcome.ok_or_else(ended)?.map_err(raised)
     }
 }
 
@@ -87,7 +88,8 @@ impl Writer {
 
     /// Makes it the current version, to which the space it was begun on moves on. Gives its number.
     fn publish(&self, py: Python<'_>) -> PyResult<u64> {
-        let writer = self.lock(py).take().ok_or_else(ended)?;
+        let taken = self.lock(py).take();
+        let writer = taken.ok_or_else(ended)?;
         py.detach(|| {
             let number = writer.publish()?;
             self.space.refresh().map(|_| number)
