@@ -7,7 +7,9 @@ import multiprocessing
 import os
 import pickle
 import signal
+import subprocess
 import sys
+import sysconfig
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -251,6 +253,9 @@ def test_publishing_lets_other_threads_run(space: Space[str]) -> None:
 
 
 def test_it_does_not_ask_for_the_interpreter_s_lock() -> None:
-    """What the module says of itself to interpreters without one."""
+    """What the module says of itself to interpreters without one, which would take theirs back into use."""
     source = Path(__file__).parents[1] / "src/lib.rs"
     assert "#[pymodule(gil_used = false)]" in source.read_text()
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        alone = "import hammerspace, sys; sys.exit(sys._is_gil_enabled())"
+        subprocess.run([sys.executable, "-W", "error", "-c", alone], check=True)
