@@ -8,6 +8,7 @@
 mod binding;
 mod data;
 mod goal;
+mod lfs;
 mod machine;
 mod measure;
 mod plot;
@@ -30,7 +31,7 @@ type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 /// A bench: its name, and what measures its rows with scratch files in a directory.
 type Bench = (&'static str, fn(&Scale, &Path) -> Result<Vec<Row>>);
 
-const BENCHES: &[Bench] = &[("space", space::rows), ("sparkey", sparkey::rows)];
+const BENCHES: &[Bench] = &[("lfs", lfs::rows), ("space", space::rows), ("sparkey", sparkey::rows)];
 
 /// Those that run in other languages, and only by name: each needs an interpreter with our package in it, and the suite of
 /// that language runs it on small inputs.
@@ -70,8 +71,8 @@ fn run(options: &Options) -> Result {
     if !options.small {
         let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
         let file = report.save(&results, options.name.as_deref().unwrap_or("all"))?;
-        if let Some(plot) = sparkey::plot(&report) {
-            std::fs::write(file.with_extension("svg"), plot)?;
+        for (ending, plot) in sparkey::plots(&report).into_iter().chain(lfs::plots(&report)) {
+            std::fs::write(file.with_extension(ending), plot)?;
         }
         eprintln!("kept as {}", file.display());
     }
@@ -127,6 +128,6 @@ mod tests {
     #[test]
     fn an_unknown_bench_is_refused_by_naming_those_there_are() {
         let options = Options { name: Some("spice".into()), small: true, json: false };
-        assert!(measure(&options).err().unwrap().to_string().contains("there are: space, sparkey, python"));
+        assert!(measure(&options).err().unwrap().to_string().contains("there are: lfs, space, sparkey, python"));
     }
 }

@@ -1,5 +1,7 @@
 //! How much a bench does: enough to mean something, or little enough for a test.
 
+use hammerspace_lfs_sim::{End, Setup};
+
 /// How much a bench does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
@@ -22,6 +24,8 @@ pub(crate) struct Scale {
     pub(crate) rounds_short: usize,
     /// The same where a round takes seconds.
     pub(crate) rounds_large: usize,
+    /// Whether simulations are cut short: an eighth of the records, and two turns of them.
+    short_simulations: bool,
     /// Whether the goals are meant for this size.
     has_goals: bool,
 }
@@ -39,6 +43,7 @@ impl Scale {
         rounds: 21,
         rounds_short: 61,
         rounds_large: 5,
+        short_simulations: false,
         has_goals: true,
     };
     /// What a test has time for.
@@ -53,8 +58,18 @@ impl Scale {
         rounds: 3,
         rounds_short: 3,
         rounds_large: 2,
+        short_simulations: true,
         has_goals: false,
     };
+
+    /// A simulation as it is to be run.
+    pub(crate) fn simulation(&self, setup: Setup) -> Setup {
+        if self.short_simulations {
+            Setup { capacity: setup.capacity / 8, end: End::Turns { warm: 1, measured: 1 }, ..setup }
+        } else {
+            setup
+        }
+    }
 
     /// The goal, if goals make sense at this size.
     pub(crate) fn goal(&self, goal: &'static str) -> Option<&'static str> {
