@@ -8,7 +8,6 @@ pub fn prefetch<T>(slice: &[T], offset: usize) {
 }
 
 /// Asks for the cache line at an address, whatever lies there, if anything. Never faults, never waits.
-#[expect(clippy::inline_always, reason = "as above")]
 #[inline(always)]
 pub fn prefetch_at<T>(pointer: *const T) {
     #[cfg(target_arch = "x86_64")]
