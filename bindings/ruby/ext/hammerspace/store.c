@@ -13,6 +13,8 @@
 // 4. A store that is shared between Ractors stays as it is.
 
 #include <pthread.h>
+// Before all other headers of Ruby, of which some need what it includes, from 3.3 on.
+#include <ruby.h>
 #include <ruby/thread.h>
 #include <ruby/util.h>
 
