@@ -51,7 +51,10 @@ RSpec.describe Hammerspace::Error do
     publish(Array.new(100) { |at| ["key #{at}", 'x' * 50] })
     damage('hammerspace.spl', 2000, "\xff" * 200)
     hash = open
-    expect { hash.each { nil } }.to raise_error(Hammerspace::CorruptError)
+    seen = []
+    expect { hash.each_key { |key| seen << key } }.to raise_error(Hammerspace::CorruptError)
+    # What lies before the damage, and no more.
+    expect(seen).to eq(Array.new(34) { |at| "key #{at}" })
     expect { hash.keys }.to raise_error(Hammerspace::CorruptError)
   end
 

@@ -29,6 +29,22 @@ RSpec.describe 'Strings' do
       expect(open(encoding: 'Shift_JIS')['long'].encoding).to eq(Encoding::Shift_JIS)
     end
 
+    # Runs a program with glibc's allocator told to look, which ends a process that wrote behind what it got.
+    def survives?(program)
+      watched = { 'MALLOC_CHECK_' => '3', 'LD_PRELOAD' => 'libc_malloc_debug.so.0' }
+      system(watched, RbConfig.ruby, *$LOAD_PATH.map { |at| "-I#{at}" }, '-e', program, path, err: File::NULL) == true
+    end
+
+    it 'have room for as many NULs as it has' do
+      publish((1..40).to_h { |at| [at.to_s, 'x' * (4 * at)] })
+      expect(survives?(<<~RUBY)).to be(true)
+        require 'hammerspace'
+        Hammerspace.new(ARGV.first, encoding: 'UTF-32LE').values.each { |text| text.force_encoding('BINARY') << 'abc' }
+        GC.start
+      RUBY
+      expect(survives?("require 'fiddle'; at = Fiddle.malloc(24); Fiddle::Pointer.new(at)[24] = 1; Fiddle.free(at)")).to be(false)
+    end
+
     it 'must be one that there is' do
       [1, 'no such thing', Object.new].each do |thing|
         expect { open(encoding: thing) }.to raise_error(Hammerspace::InvalidError, /encoding/)

@@ -78,17 +78,25 @@ void snapshot_close(VALUE object) {
 
 VALUE text_of(reading reading, const char *data, size_t len) {
     VALUE text = rb_str_new(data, (long)len);
-    if (reading.encoding != BINARY) rb_enc_set_index(text, reading.encoding);
+    // Unlike rb_enc_set_index, this makes room for as many NULs behind the string as its encoding has.
+    if (reading.encoding != BINARY) rb_enc_associate_index(text, reading.encoding);
     if (reading.frozen) RB_OBJ_FREEZE_RAW(text);
     return text;
 }
 
-// As rb_str_new_shared makes one, in a third less time: a string over bytes that are not its own to free, and the one to keep.
+// As rb_str_new_shared makes one, in a third of the time: a string over bytes that are not its own to free, and the one to keep.
 static inline VALUE part_of_file(const snapshot *self, const char *data, size_t len) {
-    VALUE text = rb_str_new_static(data, (long)len);
+    VALUE text = rb_newobj_of(rb_cString, T_STRING | RSTRING_NOEMBED | RUBY_ELTS_SHARED | RUBY_FL_WB_PROTECTED);
     if (self->reading.encoding != BINARY) rb_enc_set_index(text, self->reading.encoding);
-    RB_OBJ_WRITE(text, &RSTRING(text)->as.heap.aux.shared, self->whole);
-    RB_FL_SET_RAW(text, RUBY_ELTS_SHARED | RUBY_FL_FREEZE);
+    struct RString *string = RSTRING(text);
+#ifdef HAVE_STRUCT_RSTRING_LEN
+    string->len = (long)len;
+#else
+    string->as.heap.len = (long)len;
+#endif
+    string->as.heap.ptr = (char *)data;
+    RB_OBJ_WRITE(text, &string->as.heap.aux.shared, self->whole);
+    RB_OBJ_FREEZE_RAW(text);
     return text;
 }
 
@@ -115,14 +123,20 @@ bool snapshot_has(snapshot *self, VALUE key) {
     return found;
 }
 
+// As many pairs are asked for at once.
+enum { BATCH = 32 };
+
 // A walk through a snapshot. An object, so that one is freed which is begun by a fiber and never ended.
 typedef struct {
     hammerspace_cursor *cursor;
     VALUE pin;
     part part;
-    // NULL where pairs go to a block.
+    // nil where pairs go to a block.
     VALUE list;
     bool splat;
+    // What the cursor gave last, and how much of it has been visited.
+    hammerspace_entry batch[BATCH];
+    size_t count, visited;
 } walk;
 
 static void walk_mark(void *data) {
@@ -154,23 +168,33 @@ static void visit(const walk *self, VALUE key, VALUE value) {
     }
 }
 
+// The next pair; NULL at the end.
+static inline const hammerspace_entry *next(walk *self) {
+    if (self->visited == self->count) {
+        self->visited = self->count = 0;
+        check(hammerspace_cursor_next_many(self->cursor, self->batch, BATCH, &self->count));
+        if (self->count == 0) return NULL;
+    }
+    return &self->batch[self->visited++];
+}
+
 static VALUE walk_on(VALUE object) {
     walk *self = rb_check_typeddata(object, &walk_type);
     const snapshot *in = snapshot_of(self->pin);
-    for (;;) {
-        hammerspace_slice key, value;
-        check(hammerspace_cursor_next(self->cursor, &key, &value));
-        if (!key.data) return Qnil;
-        VALUE key_text = self->part == VALUES ? Qnil : text_in(in, key.data, key.len);
-        VALUE value_text = self->part == KEYS ? Qnil : text_in(in, value.data, value.len);
-        visit(self, key_text, value_text);
+    for (const hammerspace_entry *entry; (entry = next(self));) {
+        VALUE key = self->part == VALUES ? Qnil : text_in(in, entry->key.data, entry->key.len);
+        VALUE value = self->part == KEYS ? Qnil : text_in(in, entry->value.data, entry->value.len);
+        visit(self, key, value);
     }
+    return Qnil;
 }
 
+// Who comes back to a walk that has ended, by a continuation, gets an error from the library.
 static VALUE walk_end(VALUE object) {
     walk *self = rb_check_typeddata(object, &walk_type);
     hammerspace_cursor_free(self->cursor);
     self->cursor = NULL;
+    self->visited = self->count = 0;
     return Qnil;
 }
 
