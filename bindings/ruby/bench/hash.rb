@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# Hammerspace beside Ruby's own Hash, and beside a program that holds no data: `hash.rb SCRATCH [--small]` prints a JSON list of
-# rows of the benches' schema.
+# Hammerspace beside Ruby's own Hash, and beside a program that holds no data: `hash.rb SCRATCH [--small]` prints a JSON
+# list of rows of the benches' schema.
 #
-# Both do the same in turn, many times, and the medians count. The time that the loop itself takes is measured too, in the same
-# turns, and subtracted from both. It is the processor's time, for that on the wall tells of whoever else is on the machine; except
-# of writing, which has several threads and waits for disks.
+# Both do the same in turn, many times, and the medians count. The time that the loop itself takes is measured too, in the
+# same turns, and subtracted from both. It is the processor's time, for that on the wall tells of whoever else is on the
+# machine; except of writing, which has several threads and waits for disks.
 
 require 'hammerspace'
 require 'json'
@@ -115,15 +115,17 @@ def writing(pairs, directory)
   row('write all and close, synced', 'ms', times[:full], times[:hash], 'Hash')
 end
 
-# A process that holds `kind` of data, and answers each line of its input with how long in milliseconds what it names took each
-# time: a full collection, or the rendering of a page. All render the same thousand texts, and two of them have nothing else.
+# A process that holds `kind` of data, and answers each line of its input with how long in milliseconds what it names took
+# each time: a full collection, or the rendering of a page. All render the same thousand texts, and two of them have nothing
+# else.
 def collector(kind, directory)
   data = case kind
          when 'copying', 'frozen' then Hammerspace.new(File.join(directory, 'space'), frozen: kind == 'frozen')
          else Marshal.load(File.binread(File.join(directory, kind)))
          end
   keys = Array.new(1000) { |at| "key.#{at * 7919 % 1_000_003}.name" }
-  page = -> { Array.new(40) { |part| Array.new(60) { |at| "<li>#{data[keys[(at * 40 + part) % keys.size]]}#{at}</li>" }.join } }
+  item = ->(at, part) { "<li>#{data[keys[(at * 40 + part) % keys.size]]}#{at}</li>" }
+  page = -> { Array.new(40) { |part| Array.new(60) { |at| item.call(at, part) }.join } }
   works = { 'full' => [5, -> { GC.start }], 'pages' => [REQUESTS / SLICES, page] }
   $stdin.each_line(chomp: true) do |name|
     count, work = works.fetch(name)
@@ -140,8 +142,8 @@ def answers(processes, name, slices)
   processes.keys.to_h { |kind| [kind, turns.flat_map { |turn| turn[kind] }] }
 end
 
-# What the collector does to processes that live all the while. The first turn does not count: it is when their heaps grow. Two
-# hold no data, and differ from each other as two do by chance.
+# What the collector does to processes that live all the while. The first turn does not count: it is when their heaps grow.
+# Two hold no data, and differ from each other as two do by chance.
 def collections(directory)
   pairs = pairs(MANY)
   { 'hash' => pairs, 'nothing' => pairs.first(1000), 'again' => pairs.first(1000) }.each do |kind, data|

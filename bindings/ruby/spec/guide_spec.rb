@@ -36,8 +36,11 @@ RSpec.describe 'The guide' do
       layers = []
       builder = Object.new
       builder.define_singleton_method(:use) { |layer, *arguments| layers << [layer, arguments] }
-      builder.define_singleton_method(:run) { |app| layers.reverse.inject(app) { |inner, (layer, arguments)| layer.new(inner, *arguments) } }
-      code = pieces.grep(/config.ru/).first.sub("'texts'", "'#{place}/texts'").sub('TEXTS =', 'texts = @texts =').gsub('TEXTS', 'texts')
+      builder.define_singleton_method(:run) do |app|
+        layers.reverse.inject(app) { |inner, (layer, arguments)| layer.new(inner, *arguments) }
+      end
+      code = pieces.grep(/config.ru/).first
+      code = code.sub("'texts'", "'#{place}/texts'").sub('TEXTS =', 'texts = @texts =').gsub('TEXTS', 'texts')
       app = builder.instance_eval(code)
       ask = -> { app.call('PATH_INFO' => '/hello').last.first }
       answers = [ask.call]

@@ -39,7 +39,8 @@ RSpec.describe I18n::Backend::Hammerspace do
     backend = Class.new(described_class) { include I18n::Backend::Fallbacks }
     I18n.backend = backend.new(path)
     I18n.fallbacks = I18n::Locale::Fallbacks.new(:de)
-    expect([I18n.t(:apples, count: 1, locale: :'de-AT'), I18n.t(:apples, count: 5, locale: :'de-AT'), I18n.t(:hello, name: 'Welt', locale: :de)])
+    expect([I18n.t(:apples, count: 1, locale: :'de-AT'), I18n.t(:apples, count: 5, locale: :'de-AT'),
+            I18n.t(:hello, name: 'Welt', locale: :de)])
       .to eq(['ein Apfel', '5 Äpfel', 'Hallo Welt'])
   end
 
@@ -86,7 +87,8 @@ RSpec.describe I18n::Backend::Hammerspace do
   it 'reads what the command loaded', if: File.executable?(command) do
     File.write("#{path}.de.po", %(msgid ""\nmsgstr ""\n\nmsgid "Good morning."\nmsgstr "Guten Morgen."\n))
     File.write("#{path}.de.json", %({"shop": {"apples": {"one": "ein Apfel", "other": "%{count} Äpfel"}}}))
-    expect(system(command, 'load', path, "#{path}.de.po", "#{path}.de.json", '--prefix', '{locale}.', out: File::NULL)).to be(true)
+    files = ["#{path}.de.po", "#{path}.de.json"]
+    expect(system(command, 'load', path, *files, '--prefix', '{locale}.', out: File::NULL)).to be(true)
     I18n.locale = :de
     expect([I18n.t('Good morning.'), I18n.t(:'shop.apples', count: 2), I18n.t(:'shop.apples.one'), I18n.available_locales])
       .to eq(['Guten Morgen.', '2 Äpfel', 'ein Apfel', [:de]])

@@ -15,7 +15,7 @@ PROFILE = ENV.fetch('HAMMERSPACE_PROFILE', 'release')
 TARGET = File.expand_path(ENV.fetch('CARGO_TARGET_DIR') { File.join(SOURCES, 'target') }, SOURCES)
 ARCHIVE = File.join(TARGET, PROFILE == 'dev' ? 'debug' : PROFILE, 'libhammerspace.a')
 
-# Where the length of a string is differs. Asked before the archive is among what everything is linked with: it is not there yet.
+# Where the length of a string is differs. Asked before all is linked with the archive, which is not there yet.
 have_struct_member('struct RString', 'len', 'ruby.h')
 
 $INCFLAGS << " -I#{File.join(SOURCES, 'bindings/c/include')}"

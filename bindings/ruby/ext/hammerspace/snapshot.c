@@ -1,9 +1,9 @@
 // From a key to a string.
 //
-// By default strings are copies. Frozen ones of more than a few bytes lie in the mapped file itself. Ruby knows strings that
-// are parts of another one, and keeps that one for as long as they live; here that other one, `whole`, is all of the log, and
-// holds the snapshot by an instance variable. So the garbage collector knows exactly how long a version must stay mapped, and
-// a program that keeps no string keeps no version.
+// By default strings are copies. Frozen ones of more than a few bytes lie in the mapped file itself. Ruby knows strings
+// that are parts of another one, and keeps that one for as long as they live; here that other one, `whole`, is all of the
+// log, and holds the snapshot by an instance variable. So the garbage collector knows exactly how long a version must stay
+// mapped, and a program that keeps no string keeps no version.
 //
 // C code may read the byte behind a string's end, where Ruby's own have a NUL; what wants a NUL there asks Ruby, which then
 // makes a copy. So a value is shared only where a byte follows it in the file.
@@ -86,7 +86,7 @@ VALUE text_of(reading reading, const char *data, size_t len) {
     return text;
 }
 
-// As rb_str_new_shared makes one, in a third of the time: a string over bytes that are not its own to free, and the one to keep.
+// As rb_str_new_shared makes one, in a third of the time: a string over bytes that it shall not free, and the one to keep.
 static inline VALUE part_of(VALUE whole, reading reading, const char *data, size_t len) {
     VALUE text = rb_newobj_of(rb_cString, T_STRING | RSTRING_NOEMBED | RUBY_ELTS_SHARED | RUBY_FL_WB_PROTECTED);
     if (reading.encoding != BINARY) rb_enc_set_index(text, reading.encoding);
@@ -129,9 +129,9 @@ bool snapshot_has(snapshot *self, VALUE key) {
     return found;
 }
 
-// Memory for the copies of a walk. Ruby 3.1 allocates and frees each by itself, which takes longer than all else; so there they
-// lie side by side and are parts of `slab`, as others are of the file, each with NULs behind it. Ruby gives one memory of its own
-// when it is changed. One that is kept keeps its slab. From 3.2 on Ruby has slots for strings of such lengths.
+// Memory for the copies of a walk. Ruby 3.1 allocates and frees each by itself, which takes longer than all else; so there
+// they lie side by side and are parts of `slab`, as others are of the file, each with NULs behind it. Ruby gives one memory
+// of its own when it is changed. One that is kept keeps its slab. From 3.2 on Ruby has slots for strings of such lengths.
 enum { HAS_SLABS = RUBY_API_VERSION_CODE < 30200, SLAB = 4096 };
 
 typedef struct {

@@ -11,8 +11,8 @@ module I18n
     #   I18n.backend = I18n::Backend::Hammerspace.new('/srv/app/translations')
     #
     # A translation lies under its locale and keys, joined by dots: +de.shop.title+. Text is stored as it is, so that
-    # `hammerspace load --prefix '{locale}.'` writes what is read here; anything else as a NUL and JSON. A subtree has an entry of
-    # its own, which names its children. Procs cannot leave the heap: they stay in the process that stored them.
+    # `hammerspace load --prefix '{locale}.'` writes what is read here; anything else as a NUL and JSON. A subtree has an
+    # entry of its own, which names its children. Procs cannot leave the heap: they stay in the process that stored them.
     class Hammerspace
       # What cannot be written as a JSON value of the same type.
       module Typed
