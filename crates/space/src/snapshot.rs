@@ -148,6 +148,7 @@ pub struct Pairs<'a>(Option<Live<'a, Map, Map>>);
 impl<'a> Iterator for Pairs<'a> {
     type Item = Result<Pair<'a>>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let entry = self.0.as_mut()?.next()?;
         Some(entry.map(|entry| (entry.key, entry.value)))
