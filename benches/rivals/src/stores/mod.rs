@@ -34,7 +34,7 @@ pub trait Store {
     fn delete(&mut self, key: u64) -> Result<bool>;
 
     /// Resident bytes of the process that holds the data, beyond those when the store was made. Where that is our own process, it
-    /// is for the caller to see that nothing else grows.
+    /// is for the caller to see that nothing else grows or shrinks.
     fn memory_used(&mut self) -> Result<u64>;
 
     /// Puts many; servers are asked in one go.

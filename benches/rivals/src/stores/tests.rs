@@ -29,17 +29,17 @@ fn fault(store: &mut dyn Store) -> Option<&'static str> {
         .or(check(value(store, 1).is_none(), "and gone"))
 }
 
-/// One after the other, as memory of our own process is counted for whoever grows.
+/// One after the other, and all stay: what one gave back to our own process another would take without growth.
 #[test]
 fn each_store_does_what_the_trait_says_and_grows_with_the_data() {
-    for (name, mut store) in all(40_000).unwrap() {
-        assert_eq!(fault(&mut *store), None, "{name}");
+    for (name, store) in &mut all(20_000).unwrap() {
+        assert_eq!(fault(&mut **store), None, "{name}");
         let before = store.memory_used().unwrap();
-        for key in 0..40_000 {
+        for key in 0..20_000 {
             store.put(key, &[3; 1000]).unwrap();
         }
         let grown = store.memory_used().unwrap().saturating_sub(before);
-        assert!((30_000_000..200_000_000).contains(&grown), "{name}: {grown} bytes for 40 MB");
+        assert!((15_000_000..100_000_000).contains(&grown), "{name}: {grown} bytes for 20 MB");
     }
 }
 
