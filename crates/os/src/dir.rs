@@ -111,6 +111,11 @@ impl Dir {
         self.create_with(name, OFlags::EXCL, FILE_MODE)
     }
 
+    /// Makes a new file of this mode (less the umask) and opens it for reading and writing; one of that name must not be there.
+    pub fn create_file_with_mode(&self, name: &str, mode: u32) -> Result<File> {
+        self.create_with(name, OFlags::EXCL, Mode::from_raw_mode(mode))
+    }
+
     /// Opens a file for reading and writing, and makes it first, writable for everybody the umask allows, where it is
     /// missing. For the lock file, which processes of several users share.
     pub fn open_or_create_shared(&self, name: &str) -> Result<File> {

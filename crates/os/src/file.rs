@@ -7,7 +7,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use hammerspace_error::{Doing, Result};
-use rustix::io::Errno;
+use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock, fstatvfs};
+use rustix::io::{Errno, retry_on_intr};
 
 use crate::trace::{Op, Watched};
 
@@ -91,6 +92,36 @@ impl File {
         self.named("truncate", || {
             self.watched.about_to(|| Op::Truncate(self.path.clone(), len))?;
             self.inner.set_len(len)
+        })
+    }
+
+    /// Whether somebody else holds the exclusive lock ([`crate::Owned::lock`]). To ask, it is shared for an instant.
+    pub fn is_locked(&self) -> Result<bool> {
+        self.named("look at the lock of", || match flock(&self.inner, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => flock(&self.inner, FlockOperation::Unlock).map(|()| false).map_err(Into::into),
+            Err(Errno::WOULDBLOCK) => Ok(true),
+            Err(errno) => Err(errno.into()),
+        })
+    }
+
+    /// Gives `len` bytes from `offset` on their place on the file system, so that writing there through a mapping cannot fail
+    /// later. [`Kind::Full`](hammerspace_error::Kind::Full) where there is no room.
+    pub fn allocate(&self, offset: u64, len: u64) -> Result<()> {
+        self.named("allocate room in", || {
+            let allocate = || fallocate(&self.inner, FallocateFlags::KEEP_SIZE, offset, len);
+            match retry_on_intr(allocate) {
+                // A file system that cannot promise room; what it has is found when it is touched.
+                Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+                Err(errno) => Err(errno.into()),
+            }
+        })
+    }
+
+    /// How many bytes the file system under this file still has for us.
+    pub fn room(&self) -> Result<u64> {
+        self.named("look at the file system of", || {
+            let system = fstatvfs(&self.inner)?;
+            Ok(system.f_bavail.saturating_mul(system.f_frsize))
         })
     }
 

@@ -4,6 +4,7 @@
 //!   through [`trace`], where a test records it, cuts the power in front of it, or makes it fail.
 //! - [`Owned`]: a file that only this process writes to and has locked, and none that is forked from it.
 //! - [`Map`]: a file as a slice, its pages as [`Paging`] says. [`Word`]: one 64-bit number in a file, shared between processes.
+//! - [`Shared`]: memory that is written while it is read, as atomic words.
 //! - [`clock`], [`process`], [`prefetch()`]: small things that need a system call or an instruction.
 //!
 //! What always holds:
@@ -20,6 +21,7 @@ mod owned;
 mod paging;
 mod prefetch;
 pub mod process;
+mod shared;
 pub mod trace;
 mod word;
 
@@ -29,4 +31,5 @@ pub use map::Map;
 pub use owned::{Owned, Owner};
 pub use paging::Paging;
 pub use prefetch::prefetch;
+pub use shared::{Access, Shared};
 pub use word::Word;

@@ -1,12 +1,67 @@
 //! Processes.
 
+use std::io;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hammerspace_error::{Doing, Result};
 use rustix::io::Errno;
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use rustix::process::{Pid, test_kill_process};
 
 /// Whether a process of this number lives in our process namespace, whoever it belongs to.
 pub fn is_alive(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
     test_kill_process(pid) != Err(Errno::SRCH)
+}
+
+/// Bytes of a page of this machine's memory.
+pub fn page_size() -> usize {
+    rustix::param::page_size()
+}
+
+/// Tells the process that made it from those forked from it later, at the cost of one load: `getpid` is a system call.
+pub struct Here(Mapped);
+
+struct Mapped(NonNull<AtomicU64>);
+
+// SAFETY: one word of memory, loaded only.
+unsafe impl Send for Mapped {}
+// SAFETY: as above.
+unsafe impl Sync for Mapped {}
+
+impl Here {
+    /// This process.
+    pub fn new() -> Result<Self> {
+        let flags = MapFlags::PRIVATE;
+        // SAFETY: a fresh mapping of one page (the kernel rounds up) at an address of the kernel's choice.
+        let page =
+            unsafe { mmap_anonymous(ptr::null_mut(), size_of::<u64>(), ProtFlags::READ | ProtFlags::WRITE, flags) };
+        let page: *mut u64 = page.map_err(io::Error::from).doing("map a page")?.cast();
+        let here = Self(Mapped(NonNull::new(page.cast()).expect("the kernel maps nothing at 0")));
+        // SAFETY: our own page, which nobody else knows yet; children find zeros in it.
+        unsafe {
+            page.write(1);
+            madvise(page.cast(), size_of::<u64>(), Advice::LinuxWipeOnFork)
+                .map_err(io::Error::from)
+                .doing("keep a page from forked children")?;
+        }
+        Ok(here)
+    }
+
+    /// Whether this is still the process that made it.
+    #[inline]
+    pub fn is_here(&self) -> bool {
+        // SAFETY: a word of a live mapping of ours, unmapped by `drop` alone.
+        unsafe { self.0.0.as_ref() }.load(Ordering::Relaxed) == 1
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        // SAFETY: our own page, and no reference to it is left.
+        let _ = unsafe { munmap(self.0.0.as_ptr().cast(), size_of::<u64>()) };
+    }
 }
 
 /// Forking, for the suites: what a forking server does to its libraries.
@@ -76,6 +131,14 @@ pub mod fork {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(feature = "testing")]
+    #[test]
+    fn a_forked_child_is_elsewhere() {
+        let here = super::Here::new().unwrap();
+        assert_eq!(super::fork::fork(|| i32::from(here.is_here())).wait(), Some(0));
+        assert!(here.is_here());
+    }
+
     #[test]
     fn we_are_alive_and_nobody_is_not() {
         assert!(super::is_alive(std::process::id()));

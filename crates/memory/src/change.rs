@@ -1,0 +1,160 @@
+//! What a writer sees of a record under its lock, and what it then wants.
+
+use std::borrow::Cow;
+
+use crate::read::{Meta, Seen};
+use crate::record::Record;
+use crate::region::Region;
+
+/// A key's record as it is while its lock is held.
+pub struct Old<'r> {
+    pub(crate) region: &'r Region,
+    pub(crate) record: Record,
+}
+
+impl Old<'_> {
+    /// What is known beside the value.
+    pub fn meta(&self) -> Meta {
+        Seen::of(self.region, self.record).meta()
+    }
+
+    /// Bytes of the value.
+    #[expect(clippy::len_without_is_empty, reason = "a value that is empty is nothing special")]
+    pub fn len(&self) -> u64 {
+        match self.large() {
+            Some(large) => large.len,
+            None => self.record.head.value_len() as u64,
+        }
+    }
+
+    /// Appends the value to `out`. Of a value that lies in several records it gives nothing and says `false`.
+    #[must_use]
+    pub fn read(&self, out: &mut Vec<u8>) -> bool {
+        if self.record.head.is_large() {
+            return false;
+        }
+        self.record.read_value(self.region, out);
+        true
+    }
+
+    /// A value of eight bytes as a little-endian number.
+    pub fn word(&self) -> Option<u64> {
+        if self.record.head.value_len() != 8 || self.record.head.is_large() {
+            return None;
+        }
+        let address = self.record.value_address();
+        let (first, skip) = (self.region.load(address), address % 8 * 8);
+        Some(if skip == 0 { first } else { first >> skip | self.region.load(address + 8) << (64 - skip) })
+    }
+
+    /// Where a value lies that is too long for its record.
+    pub(crate) fn large(&self) -> Option<Large> {
+        self.record.head.is_large().then(|| {
+            let mut bytes = Vec::new();
+            self.record.read_value(self.region, &mut bytes);
+            Large::of(&bytes)
+        })
+    }
+}
+
+/// What a record holds in place of a value that is too long for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Large {
+    /// The number that its parts are found by, used once.
+    pub(crate) id: u64,
+    /// Bytes of the value.
+    pub(crate) len: u64,
+}
+
+impl Large {
+    pub(crate) fn to_bytes(self) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&self.id.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.len.to_le_bytes());
+        bytes
+    }
+
+    /// What `to_bytes` made; of anything else, something.
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        let word =
+            |at: usize| bytes.get(at..at + 8).map_or(0, |word| u64::from_le_bytes(word.try_into().expect("eight")));
+        Self { id: word(0), len: word(8) }
+    }
+}
+
+/// The value of a new record.
+#[derive(Clone, Debug)]
+pub enum Value<'c> {
+    /// These bytes.
+    Bytes(Cow<'c, [u8]>),
+    /// What was put in parts before.
+    Parts(Large),
+}
+
+impl<'c> From<&'c [u8]> for Value<'c> {
+    fn from(bytes: &'c [u8]) -> Self {
+        Self::Bytes(Cow::Borrowed(bytes))
+    }
+}
+
+impl From<Vec<u8>> for Value<'_> {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::Bytes(Cow::Owned(bytes))
+    }
+}
+
+impl From<Large> for Value<'_> {
+    fn from(parts: Large) -> Self {
+        Self::Parts(parts)
+    }
+}
+
+/// What becomes of a record.
+#[derive(Clone, Debug)]
+pub enum Change<'c> {
+    /// Nothing.
+    Keep,
+    /// It goes.
+    Delete,
+    /// It becomes this.
+    Put {
+        /// What the value is.
+        kind: u8,
+        /// The value.
+        value: Value<'c>,
+        /// When it ceases to be, in milliseconds since 1970.
+        expiry: Option<u64>,
+    },
+    /// Its value grows by these bytes; what else is known of it stays. Where there was none, it begins with them.
+    Append {
+        /// What the value is, where there was none.
+        kind: u8,
+        /// The bytes.
+        bytes: &'c [u8],
+    },
+    /// Its value, of eight bytes, becomes this little-endian number; its expiry stays. Where there was none, it begins with it.
+    Word {
+        /// What the value is.
+        kind: u8,
+        /// The number.
+        word: u64,
+    },
+}
+
+impl Change<'_> {
+    /// Whether the value's parts are those of the value before.
+    pub(crate) fn keeps(&self, large: Large) -> bool {
+        matches!(self, Self::Put { value: Value::Parts(parts), .. } if parts.id == large.id)
+    }
+}
+
+/// What came of an update.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// What was known of the record before; `None` where there was none.
+    pub before: Option<Meta>,
+    /// The version it has now: of a record in a table with versions that is there now.
+    pub version: Option<u64>,
+    /// What the old value left behind in other records.
+    pub(crate) orphan: Option<Large>,
+}

@@ -1,0 +1,94 @@
+//! Heads: where records are appended, each by one thread at a time.
+
+use crate::record::{Head as RecordHead, Key, Record, Traits};
+use crate::region::Region;
+use crate::segment::{Segment, Stream, Use};
+
+/// An open segment, and how far it is written.
+pub(crate) struct Head {
+    stream: Stream,
+    segment: Option<u64>,
+    start: u64,
+    used: u64,
+    /// The number of the segment.
+    number: u64,
+    tables: u64,
+}
+
+impl Head {
+    pub(crate) fn new(stream: Stream) -> Self {
+        Self { stream, segment: None, start: 0, used: 0, number: 0, tables: 0 }
+    }
+
+    /// Whether a record of `size` bytes fits.
+    #[inline]
+    pub(crate) fn has_room(&self, region: &Region, size: u64) -> bool {
+        self.segment.is_some() && self.used + size <= region.layout.segment_size
+    }
+
+    /// Goes on in another segment. Gives how many bytes the former one got.
+    pub(crate) fn renew(&mut self, region: &Region, segment: u64, clock: u64) -> u64 {
+        let written = self.close(region);
+        let segment = Segment::new(region, segment);
+        segment.begin(Use::Open(self.stream), clock);
+        (self.segment, self.start, self.used) = (Some(segment.number), segment.start(), 0);
+        (self.number, self.tables) = (segment.number, 0);
+        written
+    }
+
+    /// Hands its segment over to the cleaner. Gives how many bytes it got.
+    pub(crate) fn close(&mut self, region: &Region) -> u64 {
+        if let Some(segment) = self.segment.take() {
+            Segment::new(region, segment).set_usage(Use::Closed(self.stream));
+        }
+        std::mem::take(&mut self.used)
+    }
+
+    /// Appends a record that fits, and gives its address.
+    #[inline]
+    pub(crate) fn append(
+        &mut self,
+        region: &Region,
+        head: RecordHead,
+        traits: &Traits,
+        key: Key<'_>,
+        value: &[u8],
+    ) -> u64 {
+        let address = self.start + self.used;
+        Record::write(region, address, head, traits, key, value);
+        self.commit(region, head, traits.expiry);
+        address
+    }
+
+    /// Appends a copy of another record, and gives its address. `finish` may write what comes after the copied value.
+    #[inline]
+    pub(crate) fn append_copy(
+        &mut self,
+        region: &Region,
+        from: Record,
+        head: RecordHead,
+        finish: impl FnOnce(Record),
+    ) -> u64 {
+        let address = self.start + self.used;
+        from.copy(region, address, head);
+        finish(Record { address, head });
+        self.commit(region, head, from.expiry(region));
+        address
+    }
+
+    /// Counts a record: from here on it may be named.
+    #[inline]
+    fn commit(&mut self, region: &Region, head: RecordHead, expiry: Option<u64>) {
+        let segment = Segment::new(region, self.number);
+        let tables = self.tables | 1 << (head.table() % 64);
+        if tables != self.tables {
+            self.tables = tables;
+            segment.set_tables(tables);
+        }
+        if let Some(expiry) = expiry {
+            segment.note_expiry(expiry, head.size());
+        }
+        self.used += head.size();
+        segment.set_used(self.used);
+    }
+}

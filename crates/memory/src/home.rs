@@ -1,0 +1,230 @@
+//! Where a store is: a directory that says where its region lies, and who may change it.
+//!
+//! ```text
+//! store/store.toml   format, id, path of the region        store/lock   locked by the owner as long as it lives
+//! /dev/shm/hammerspace-ID                                  the region, unless it was put elsewhere
+//! ```
+
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use hammerspace_error::{Doing, Error, Kind, Result};
+use hammerspace_os::{Access, Dir, File, Owned, Shared};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use crate::geometry::{Geometry, LEDGER_ENTRY, Layout, WORD};
+use crate::options::Options;
+use crate::pool::Backing;
+use crate::region::{LIMIT, Region};
+
+const DESCRIPTION: &str = "store.toml";
+const LOCK: &str = "lock";
+const FORMAT: u64 = 1;
+/// How often a lock is tried again that a reader may be looking at.
+const LOCK_TRIES: u32 = 20;
+
+/// What `store.toml` says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    format: u64,
+    id: Uuid,
+    region: PathBuf,
+}
+
+/// The region's file, from which segments that were never used get their memory.
+pub(crate) struct RegionFile(File);
+
+impl Backing for RegionFile {
+    fn back(&self, address: u64, len: u64) -> Result<()> {
+        self.0.allocate(address, len)
+    }
+}
+
+impl RegionFile {
+    /// Room for what the tables say about this many segments.
+    pub(crate) fn back_tables(&self, layout: &Layout, segments: u64) -> Result<()> {
+        self.0.allocate(0, layout.generation(0))?;
+        self.0.allocate(layout.generation(0), segments * WORD)?;
+        self.0.allocate(layout.ledger(0), segments * LEDGER_ENTRY)
+    }
+}
+
+/// A store's directory, which this process owns.
+pub(crate) struct Held {
+    pub(crate) file: RegionFile,
+    pub(crate) region: Region,
+    pub(crate) lock: Owned,
+}
+
+/// Makes a store and owns it.
+pub(crate) fn create(path: &Path, options: &Options) -> Result<Held> {
+    let dir = Dir::create(path)?;
+    let lock = lock(&dir)?;
+    if dir.open_file(DESCRIPTION)?.is_some() {
+        let error = Error::new(Kind::Invalid, "there is a store already").file(path.join(DESCRIPTION));
+        return Err(error.remedy("open it, or choose another directory"));
+    }
+    let id = Uuid::new_v4();
+    let place = region_path(options, id)?;
+    let geometry = options.geometry.unwrap_or_else(|| Geometry::for_limit(options.limit));
+    let file = create_region(&place, geometry, options)?;
+    let made = fill(&file, geometry, id, options).and_then(|region| {
+        describe(&dir, id, &place)?;
+        Ok(region)
+    });
+    match made {
+        Ok(region) => Ok(Held { file, region, lock }),
+        Err(error) => {
+            std::fs::remove_file(&place).ok();
+            Err(error)
+        }
+    }
+}
+
+/// Opens a store that nobody owns.
+pub(crate) fn open(path: &Path) -> Result<Held> {
+    let dir = Dir::open(path)?;
+    let description = read_description(&dir)?;
+    let lock = lock(&dir)?;
+    let file = open_region(&description.region, |path| File::open_to_write(path))?;
+    let region = map(&file, description.id, Access::Write)?;
+    Ok(Held { file: RegionFile(file), region, lock })
+}
+
+/// The region of a store, to read.
+pub(crate) fn attach(path: &Path) -> Result<(Region, File)> {
+    let dir = Dir::open(path)?;
+    let description = read_description(&dir)?;
+    let file = open_region(&description.region, |path| File::open(path))?;
+    let Some(lock) = dir.open_file(LOCK)? else {
+        return Err(Error::new(Kind::Missing, "the store has no lock").file(path.join(LOCK)));
+    };
+    Ok((map(&file, description.id, Access::Read)?, lock))
+}
+
+fn lock(dir: &Dir) -> Result<Owned> {
+    let mut lock = Owned::new(dir.open_or_create_shared(LOCK)?);
+    for _ in 0..LOCK_TRIES {
+        if lock.try_lock()? {
+            return Ok(lock);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let error = Error::new(Kind::Busy, "another process owns the store, or this one through another handle");
+    Err(error.file(dir.path().join(LOCK)).remedy("read it with `attach`, or let its owner write"))
+}
+
+/// Where the region of a new store is to lie.
+fn region_path(options: &Options, id: Uuid) -> Result<PathBuf> {
+    let directory = options.region.clone().unwrap_or_else(|| PathBuf::from("/dev/shm"));
+    let directory = std::path::absolute(&directory).doing("find").map_err(|error| error.file(&directory))?;
+    Ok(directory.join(format!("hammerspace-{id}")))
+}
+
+fn create_region(place: &Path, geometry: Geometry, options: &Options) -> Result<RegionFile> {
+    let (Some(parent), Some(name)) = (place.parent(), place.file_name().and_then(|name| name.to_str())) else {
+        return Err(Error::new(Kind::Invalid, "no file can be made here").file(place));
+    };
+    let file = Dir::open(parent)?.create_file_with_mode(name, options.mode)?;
+    let made = check_room(&file, place, options.limit).and_then(|()| file.truncate(geometry.region_len()));
+    made.inspect_err(|_| drop(std::fs::remove_file(place))).map(|()| RegionFile(file))
+}
+
+/// Refuses a limit that the file system cannot hold, before anything is written.
+fn check_room(file: &File, place: &Path, limit: u64) -> Result<()> {
+    let room = file.room()?;
+    if room >= limit {
+        return Ok(());
+    }
+    let mount = mount_of(place);
+    let finding = format!("{} has {room} bytes left, and the store may take {limit}", mount.display());
+    let remedy = format!(
+        "enlarge it (`mount -o remount,size={limit} {}`), lower the limit, or put the region elsewhere (option `region`)",
+        mount.display()
+    );
+    Err(Error::new(Kind::Full, finding).remedy(remedy))
+}
+
+/// The highest directory of the file system that `path` lies on.
+fn mount_of(path: &Path) -> PathBuf {
+    let device = |path: &Path| std::fs::metadata(path).map(|metadata| metadata.dev()).ok();
+    let ours = device(path);
+    path.ancestors().take_while(|above| device(above) == ours).last().unwrap_or(path).to_path_buf()
+}
+
+/// Writes what every region begins with.
+fn fill(file: &RegionFile, geometry: Geometry, id: Uuid, options: &Options) -> Result<Region> {
+    let segments = options.limit / geometry.segment_size;
+    file.back_tables(&Layout::of(geometry), segments)?;
+    let words = Shared::map(&file.0, geometry.region_len(), Access::Write)?;
+    let seed = options.seed.unwrap_or_else(|| Uuid::new_v4().as_u64_pair().0);
+    let region = Region::create(words, geometry, id.as_u128(), seed, page_size())?;
+    region.store(LIMIT, segments);
+    Ok(region)
+}
+
+fn page_size() -> u64 {
+    hammerspace_os::process::page_size() as u64
+}
+
+fn describe(dir: &Dir, id: Uuid, place: &Path) -> Result<()> {
+    let place = place.to_str().ok_or_else(|| Error::new(Kind::Invalid, "the path is not UTF-8").file(place))?;
+    // A literal string of TOML, which cannot hold what it is delimited by.
+    if place.contains(['\'', '\n']) {
+        return Err(Error::new(Kind::Invalid, "the path has a quote or a line's end in it").file(place));
+    }
+    let text = format!(
+        "# A store of Hammerspace. Its data lies in the region.\nformat = {FORMAT}\nid = \"{id}\"\nregion = '{place}'\n"
+    );
+    let mut file = dir.create_file(DESCRIPTION)?;
+    file.write_all(text.as_bytes()).doing("write").map_err(|error| error.file(file.path()))
+}
+
+fn read_description(dir: &Dir) -> Result<Description> {
+    let path = dir.path().join(DESCRIPTION);
+    let Some(file) = dir.open_file(DESCRIPTION)? else {
+        let error = Error::new(Kind::Missing, "there is no store here").file(path);
+        return Err(error.remedy("create one with `hammerspace store create`, or correct the path"));
+    };
+    let mut bytes = vec![0; 1 << 16];
+    let len = file.read_at(&mut bytes, 0)?;
+    let corrupt = |finding: String| Error::new(Kind::Corrupt, finding).file(&path).remedy("create the store anew");
+    let text = std::str::from_utf8(&bytes[..len]).map_err(|error| corrupt(format!("not a description: {error}")))?;
+    let description: Description =
+        toml::from_str(text).map_err(|error| corrupt(format!("not a description: {}", error.message())))?;
+    if description.format != FORMAT {
+        let finding = format!("the store has format {}, and this build knows {FORMAT}", description.format);
+        return Err(Error::new(Kind::Unsupported, finding).file(&path).remedy("use the build that made it"));
+    }
+    Ok(description)
+}
+
+fn open_region(place: &Path, open: impl FnOnce(&Path) -> Result<File>) -> Result<File> {
+    open(place).map_err(|error| match error.kind() {
+        Kind::Missing => Error::new(Kind::Missing, "the region is gone; memory does not outlive the machine's restart")
+            .file(place)
+            .remedy("delete the store's directory and create it anew"),
+        _ => error,
+    })
+}
+
+/// Maps a region and checks that it is the store's.
+fn map(file: &File, id: Uuid, access: Access) -> Result<Region> {
+    let len = file.len()?;
+    let check = || {
+        if len < Region::superblock_len() {
+            return Err(Error::new(Kind::Corrupt, format!("{len} bytes are no region")).remedy("create the store anew"));
+        }
+        let superblock = Shared::map(file, Region::superblock_len(), Access::Read)?;
+        let (geometry, store) = Region::describe(&superblock, len, page_size())?;
+        if store != id.as_u128() {
+            let finding = format!("the region belongs to store {}", Uuid::from_u128(store));
+            return Err(Error::new(Kind::Corrupt, finding).remedy("restore the store's own, or create it anew"));
+        }
+        Ok(Region::open(Shared::map(file, geometry.region_len(), access)?, geometry))
+    };
+    check().map_err(|error: Error| error.file(file.path()))
+}

@@ -1,0 +1,218 @@
+//! Buckets: a key's home and what lies right of it, with and without its lock.
+//!
+//! ```text
+//! | header 8 B | slot | slot | slot | slot | slot | slot | slot |      header, from its lowest bit on: | lock 32 | reach 4 |
+//! ```
+//!
+//! `reach` is how far right of this bucket keys lie that have their home here. The lock is the incarnation of the owner that holds
+//! it: whoever opens the region after an owner's death has another, and so all locks of the dead are open.
+
+use crate::geometry::{BUCKET, SLOTS, WORD};
+use crate::index::REACH_MAX;
+use crate::index::directory::Place;
+use crate::index::slot::Slot;
+use crate::region::Region;
+use crate::sync::Ordering::{Acquire, Relaxed, Release};
+
+const LOCK: u64 = (1 << 32) - 1;
+const REACH_SHIFT: u32 = 32;
+
+/// Where a key's slots may lie.
+#[derive(Clone, Copy)]
+pub(crate) struct Home<'r> {
+    region: &'r Region,
+    piece: u64,
+    bucket: u64,
+    hash: u64,
+}
+
+impl<'r> Home<'r> {
+    #[inline]
+    pub(crate) fn new(region: &'r Region, place: Place, hash: u64) -> Self {
+        Self::at(region, place.entry.piece(region), hash & (region.layout.bucket_mask), hash)
+    }
+
+    /// The home with this number in a piece, for keys that start like `hash`.
+    pub(crate) fn at(region: &'r Region, piece: u64, bucket: u64, hash: u64) -> Self {
+        Self { region, piece, bucket, hash }
+    }
+
+    /// The bucket `displacement` to the right; the last is followed by the first.
+    #[inline]
+    fn bucket(self, displacement: u64) -> u64 {
+        self.piece.wrapping_add(((self.bucket + displacement) & self.region.layout.bucket_mask) * BUCKET)
+    }
+
+    /// Where the header lies, and with it most of what a lookup needs.
+    #[inline]
+    pub(crate) fn address(self) -> u64 {
+        self.bucket(0)
+    }
+
+    #[inline]
+    fn slots(self, displacement: u64) -> impl Iterator<Item = u64> {
+        let bucket = self.bucket(displacement);
+        (1..=SLOTS).map(move |slot| bucket.wrapping_add(slot * WORD))
+    }
+
+    /// How far right its keys lie.
+    #[inline]
+    pub(crate) fn reach(self) -> u64 {
+        (self.region.load(self.address()) >> REACH_SHIFT).min(REACH_MAX)
+    }
+
+    /// The slots that may be the key's, until `found` gives something for one.
+    #[inline]
+    pub(crate) fn find<T>(self, mut found: impl FnMut(u64, Slot) -> Option<T>) -> Option<T> {
+        let mut displacement = 0;
+        let mut reach = 0;
+        loop {
+            let bucket = self.bucket(displacement);
+            let line = self.region.line(bucket);
+            if displacement == 0 {
+                reach = (line[0].load(Acquire) >> REACH_SHIFT).min(REACH_MAX);
+            }
+            for (number, word) in line[1..].iter().enumerate() {
+                let slot = Slot(word.load(Acquire));
+                if slot.may_be(self.hash, displacement)
+                    && let Some(found) = found(bucket + (number as u64 + 1) * WORD, slot)
+                {
+                    return Some(found);
+                }
+            }
+            if displacement >= reach {
+                return None;
+            }
+            displacement += 1;
+        }
+    }
+
+    /// All slots of keys that have their home here, whatever their hash.
+    pub(crate) fn for_each(self, mut each: impl FnMut(u64, Slot)) {
+        for displacement in 0..=self.reach() {
+            for address in self.slots(displacement) {
+                let slot = Slot(self.region.load(address));
+                if !slot.is_empty() && slot.displacement() == displacement {
+                    each(address, slot);
+                }
+            }
+        }
+    }
+
+    /// Locks it, if the directory still shows its piece and nobody else has it.
+    #[inline]
+    fn try_lock(self, place: Place, incarnation: u64) -> bool {
+        let header = self.region.word(self.address());
+        let seen = header.load(Relaxed);
+        if seen & LOCK == incarnation
+            || header.compare_exchange(seen, seen & !LOCK | incarnation, Acquire, Relaxed).is_err()
+        {
+            return false;
+        }
+        let is_current = place.is_current(self.region);
+        if !is_current {
+            self.unlock();
+        }
+        is_current
+    }
+
+    /// Opens the lock, which is ours.
+    #[inline]
+    pub(crate) fn unlock(self) {
+        let header = self.region.word(self.address());
+        header.store(header.load(Relaxed) & !LOCK, Release);
+    }
+
+    /// Waits for the lock, which the splitter never gives back while the directory shows something else.
+    pub(crate) fn wait_for_lock(self, incarnation: u64) {
+        let header = self.region.word(self.address());
+        let mut patience = Patience::new();
+        loop {
+            let seen = header.load(Relaxed);
+            if seen & LOCK != incarnation
+                && header.compare_exchange(seen, seen & !LOCK | incarnation, Acquire, Relaxed).is_ok()
+            {
+                return;
+            }
+            patience.wait();
+        }
+    }
+
+    /// Takes an empty slot for a record. `false` where there is none near enough. The home is locked, or its piece is not shown.
+    #[inline]
+    pub(crate) fn insert(self, slot: Slot) -> bool {
+        (0..=REACH_MAX.min(self.region.layout.bucket_mask)).any(|displacement| {
+            self.slots(displacement).any(|address| {
+                let word = self.region.word(address);
+                if word.load(Relaxed) != Slot::EMPTY.0 {
+                    return false;
+                }
+                // First the reach: a slot beyond it would not be found.
+                if displacement > self.reach() {
+                    self.set_reach(displacement);
+                }
+                let slot = slot.displaced(displacement);
+                word.compare_exchange(Slot::EMPTY.0, slot.0, Release, Relaxed).is_ok()
+            })
+        })
+    }
+
+    fn set_reach(self, reach: u64) {
+        let header = self.region.word(self.address());
+        header.store(header.load(Relaxed) & LOCK | reach << REACH_SHIFT, Release);
+    }
+
+    /// Empties a slot of the locked home, and pulls the reach back where it was the farthest.
+    pub(crate) fn remove(self, address: u64, slot: Slot) {
+        self.region.store(address, Slot::EMPTY.0);
+        let reach = self.reach();
+        if reach == 0 || slot.displacement() < reach {
+            return;
+        }
+        let mut farthest = 0;
+        self.for_each(|_, slot| farthest = slot.displacement().max(farthest));
+        self.set_reach(farthest);
+    }
+}
+
+/// A home whose keys nobody else changes, until it is dropped.
+pub(crate) struct Locked<'r>(pub(crate) Home<'r>);
+
+impl<'r> Locked<'r> {
+    /// Locks the home of a hash, wherever it is by then.
+    pub(crate) fn of(region: &'r Region, hash: u64, incarnation: u64) -> Self {
+        let mut patience = Patience::new();
+        loop {
+            let place = Place::of(region, hash);
+            let home = Home::new(region, place, hash);
+            if home.try_lock(place, incarnation) {
+                return Self(home);
+            }
+            patience.wait();
+        }
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        self.0.unlock();
+    }
+}
+
+/// Waiting for somebody who needs some hundred nanoseconds, or has lost the processor.
+pub(crate) struct Patience(u32);
+
+impl Patience {
+    pub(crate) fn new() -> Self {
+        Self(0)
+    }
+
+    pub(crate) fn wait(&mut self) {
+        self.0 += 1;
+        if self.0.is_multiple_of(64) {
+            std::thread::yield_now();
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}

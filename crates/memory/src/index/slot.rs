@@ -1,0 +1,78 @@
+//! A slot: eight bytes, always changed as a whole.
+//!
+//! ```text
+//! from its lowest bit on: | location 37, in words | disk 1 | displacement 4 | tag 22: the first bits of the hash |
+//! ```
+//!
+//! Zero is an empty slot: no record lies at the start of the region. `disk` is for records that are on disk alone, and 0 for now.
+
+use crate::geometry::WORD;
+
+const LOCATION: u64 = (1 << 37) - 1;
+const MATCH_SHIFT: u32 = 38;
+const TAG_SHIFT: u32 = 42;
+
+/// The content of a slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Slot(pub(crate) u64);
+
+impl Slot {
+    pub(crate) const EMPTY: Self = Self(0);
+
+    /// A slot for this hash, this far from its home.
+    pub(crate) fn new(hash: u64, displacement: u64, address: u64) -> Self {
+        Self(hash >> TAG_SHIFT << TAG_SHIFT | displacement << MATCH_SHIFT | (address / WORD))
+    }
+
+    /// The same key's slot, its record elsewhere.
+    pub(crate) fn moved_to(self, address: u64) -> Self {
+        Self(self.0 & !LOCATION | (address / WORD))
+    }
+
+    /// The same slot, its key's record where it is, this far from home.
+    pub(crate) fn displaced(self, displacement: u64) -> Self {
+        Self(self.0 & !(15 << MATCH_SHIFT) | displacement << MATCH_SHIFT)
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Where its record lies.
+    pub(crate) fn address(self) -> u64 {
+        (self.0 & LOCATION) * WORD
+    }
+
+    pub(crate) fn displacement(self) -> u64 {
+        self.0 >> MATCH_SHIFT & 15
+    }
+
+    /// The first 22 bits of the hash, where the hash has them.
+    pub(crate) fn prefix(self) -> u64 {
+        self.0 >> TAG_SHIFT << TAG_SHIFT
+    }
+
+    /// Whether it may be the slot of a key of this hash, found this far from the key's home.
+    #[inline]
+    pub(crate) fn may_be(self, hash: u64, displacement: u64) -> bool {
+        self.0 >> MATCH_SHIFT == (hash >> TAG_SHIFT << 4 | displacement) && !self.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_gives_back_what_it_was_made_of() {
+        let hash = 0xfedc_ba98_7654_3210;
+        let slot = Slot::new(hash, 15, (1 << 40) - 8);
+        assert_eq!((slot.address(), slot.displacement()), ((1 << 40) - 8, 15));
+        assert!(slot.may_be(hash, 15) && !slot.may_be(hash, 14) && !slot.may_be(hash ^ 1 << 42, 15));
+        assert!(slot.may_be(hash ^ 1, 15), "the tag is the first 22 bits");
+        assert_eq!(slot.prefix(), hash >> 42 << 42);
+        let moved = slot.moved_to(4096).displaced(2);
+        assert_eq!((moved.address(), moved.displacement(), moved.prefix()), (4096, 2, slot.prefix()));
+        assert!(!Slot::EMPTY.may_be(0, 0) && Slot::EMPTY.is_empty());
+    }
+}

@@ -1,0 +1,274 @@
+//! Values that are longer than a record may be.
+//!
+//! Such a value lies in parts of 64 KiB, each a record of its own in a table that no user sees; their keys are a number used once, and
+//! the part's place. The key's own record holds that number and the length of the value. So the cleaner moves parts as it moves
+//! everything, and what takes effect is one small record.
+//!
+//! ```text
+//! put:     parts under a new number  ──►  the key's record  ──►  the old parts go
+//! append:  the last part grows, new ones follow  ──►  the key's record says the new length
+//! read:    the key's record  ──►  its parts  ──►  the key's record is still the same
+//! ```
+//!
+//! Until the key's record names them, parts are of no use to anyone. Their number and the key's hash stand in the superblock so long;
+//! an owner that dies then leaves them behind, and its successor removes them.
+
+use hammerspace_error::{Error, Kind, Result};
+
+use crate::change::{Change, Large, Old, Outcome, Value};
+use crate::index::bucket::{Home, Patience};
+use crate::index::directory::Place;
+use crate::owner::Owner;
+use crate::read::{self, Seen};
+use crate::record::{INLINE_MAX, Key, Record};
+use crate::region::{LARGE, PENDING, PENDING_ENTRIES, Region};
+use crate::sync::Ordering::Relaxed;
+use crate::sync::lock;
+use crate::update::{TableId, update};
+
+/// The longest value.
+pub const VALUE_LEN_MAX: u64 = 1 << 30;
+/// The table that parts are in.
+pub(crate) const PARTS: TableId = TableId { number: u16::MAX, is_versioned: false };
+
+fn part_key(id: u64, part: u64) -> [u8; 16] {
+    let mut key = [0; 16];
+    key[..8].copy_from_slice(&id.to_le_bytes());
+    key[8..].copy_from_slice(&part.to_le_bytes());
+    key
+}
+
+fn hash(region: &Region, key: &[u8; 16]) -> u64 {
+    Key::Bytes(key).hash(region.seed, PARTS.number)
+}
+
+/// Refuses values that are too long for anything.
+fn check(len: u64) -> Result<()> {
+    if len <= VALUE_LEN_MAX {
+        return Ok(());
+    }
+    let finding = format!("a value of {len} bytes; values have at most {VALUE_LEN_MAX}");
+    Err(Error::new(Kind::Invalid, finding).remedy("split the value over several keys"))
+}
+
+/// Writes the value of a key of this hash in parts, which nothing names yet.
+fn write<'o>(owner: &'o Owner, hash: u64, value: &[&[u8]]) -> Result<(Large, Pending<'o>)> {
+    let len = value.iter().map(|piece| piece.len() as u64).sum();
+    check(len)?;
+    let id = owner.region.word(LARGE).fetch_add(1, Relaxed);
+    let pending = Pending::begin(owner, id, hash);
+    let mut large = Large { id, len: 0 };
+    for piece in value {
+        if let Err(error) = extend(owner, &mut large, piece) {
+            remove(owner, large)?;
+            return Err(error);
+        }
+    }
+    Ok((large, pending))
+}
+
+/// Appends to the parts of a value.
+fn extend(owner: &Owner, large: &mut Large, mut bytes: &[u8]) -> Result<()> {
+    check(large.len + bytes.len() as u64)?;
+    while !bytes.is_empty() {
+        let (part, within) = (large.len / INLINE_MAX as u64, (large.len % INLINE_MAX as u64) as usize);
+        let (now, rest) = bytes.split_at(bytes.len().min(INLINE_MAX - within));
+        let key = part_key(large.id, part);
+        update(owner, PARTS, Key::Bytes(&key), hash(&owner.region, &key), |old| {
+            match old {
+                // Left by an append that did not come to its end.
+                Some(old) if old.len() > within as u64 => {
+                    let mut kept = Vec::new();
+                    let _ = old.read(&mut kept);
+                    kept.truncate(within);
+                    kept.extend_from_slice(now);
+                    Change::Put { kind: 0, value: kept.into(), expiry: None }
+                }
+                // Whoever replaced the value meanwhile removed it: so will the caller what we add here.
+                _ => Change::Append { kind: 0, bytes: now },
+            }
+        })?;
+        large.len += now.len() as u64;
+        bytes = rest;
+    }
+    Ok(())
+}
+
+/// Removes the parts of a value that nothing names any more.
+pub(crate) fn remove(owner: &Owner, large: Large) -> Result<()> {
+    (0..large.len.div_ceil(INLINE_MAX as u64)).try_for_each(|part| remove_part(owner, large.id, part).map(drop))
+}
+
+/// Says whether there was one.
+fn remove_part(owner: &Owner, id: u64, part: u64) -> Result<bool> {
+    let key = part_key(id, part);
+    let outcome = update(owner, PARTS, Key::Bytes(&key), hash(&owner.region, &key), |_| Change::Delete)?;
+    Ok(outcome.before.is_some())
+}
+
+/// Removes what an owner left behind that died while it wrote parts.
+pub(crate) fn remove_pending(owner: &Owner) -> Result<()> {
+    let region = &owner.region;
+    for entry in 0..PENDING_ENTRIES {
+        let [id, hash] = [0, 8].map(|offset| region.load(PENDING + entry * 16 + offset));
+        if id == 0 {
+            continue;
+        }
+        let mut named = 0;
+        Home::new(region, Place::of(region, hash), hash).for_each(|_, slot| {
+            let record = Record::at(region, slot.address());
+            named = Old { region, record }.large().filter(|large| large.id == id).map_or(named, |large| large.len);
+        });
+        let mut part = named.div_ceil(INLINE_MAX as u64);
+        while remove_part(owner, id, part)? {
+            part += 1;
+        }
+        region.store(PENDING + entry * 16, 0);
+    }
+    Ok(())
+}
+
+/// A note in the region that parts are being written, until their key's record names them or they are gone.
+struct Pending<'o> {
+    region: &'o Region,
+    entry: u64,
+}
+
+impl<'o> Pending<'o> {
+    fn begin(owner: &'o Owner, id: u64, hash: u64) -> Self {
+        let region = &owner.region;
+        let mut patience = Patience::new();
+        loop {
+            for entry in 0..PENDING_ENTRIES {
+                let word = region.word(PENDING + entry * 16);
+                if word.compare_exchange(0, id, Relaxed, Relaxed).is_ok() {
+                    region.store(PENDING + entry * 16 + 8, hash);
+                    return Self { region, entry };
+                }
+            }
+            patience.wait();
+        }
+    }
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        self.region.store(PENDING + self.entry * 16, 0);
+    }
+}
+
+/// Appends the value to `out`. `false` if a part is not there: then the value is not the key's any more.
+pub(crate) fn read(region: &Region, large: Large, out: &mut Vec<u8>) -> Result<bool> {
+    let start = out.len();
+    let parts = large.len.min(VALUE_LEN_MAX).div_ceil(INLINE_MAX as u64);
+    for part in 0..parts {
+        let key = part_key(large.id, part);
+        let wanted = (large.len - part * INLINE_MAX as u64).min(INLINE_MAX as u64) as usize;
+        let before = out.len();
+        let found = read::read(region, PARTS.number, Key::Bytes(&key), hash(region, &key), out)?;
+        if found.is_none() || out.len() - before < wanted {
+            out.truncate(start);
+            return Ok(false);
+        }
+        out.truncate(before + wanted);
+    }
+    Ok(true)
+}
+
+/// Finds a key and appends its value to `out`, wherever that lies.
+pub(crate) fn get(region: &Region, table: u16, key: Key<'_>, hash: u64, out: &mut Vec<u8>) -> Result<Option<Seen>> {
+    let start = out.len();
+    for _ in 0..read::TRIES {
+        let Some(seen) = read::read(region, table, key, hash, out)? else { return Ok(None) };
+        if !seen.head.is_large() {
+            return Ok(Some(seen));
+        }
+        let large = Large::of(&out[start..]);
+        out.truncate(start);
+        // A part that was appended to since is as long as it was, or longer; what was replaced is gone.
+        if read(region, large, out)? {
+            return Ok(Some(seen));
+        }
+    }
+    Err(read::restless())
+}
+
+/// Puts a value that is too long for its record, if `decide` says so of the record there is.
+pub(crate) fn put<'c>(
+    owner: &Owner,
+    table: TableId,
+    key: Key<'_>,
+    hash: u64,
+    value: &[u8],
+    mut decide: impl FnMut(Option<&Old<'_>>, Large) -> Change<'c>,
+) -> Result<Outcome> {
+    let (large, _pending) = write(owner, hash, &[value])?;
+    let mut is_put = false;
+    let outcome = update(owner, table, key, hash, |old| {
+        let change = decide(old, large);
+        is_put = matches!(change, Change::Put { value: Value::Parts(_), .. });
+        change
+    });
+    if outcome.is_err() || !is_put {
+        remove(owner, large)?;
+    }
+    outcome
+}
+
+/// Appends to a value that is, or becomes, too long for its record. Such appends take turns.
+pub(crate) fn append(
+    owner: &Owner,
+    table: TableId,
+    key: Key<'_>,
+    hash: u64,
+    kind: u8,
+    bytes: &[u8],
+) -> Result<Outcome> {
+    let _turn = lock(&owner.large);
+    loop {
+        let mut value = Vec::new();
+        let seen = read::read(&owner.region, table.number, key, hash, &mut value)?;
+        let seen = seen.filter(|seen| !seen.is_expired());
+        let is_large = seen.is_some_and(|seen| seen.head.is_large());
+        let before = if is_large { Large::of(&value) } else { Large::default() };
+        let (after, _pending) = if is_large {
+            let pending = Pending::begin(owner, before.id, hash);
+            let mut large = before;
+            extend(owner, &mut large, bytes)?;
+            (large, pending)
+        } else {
+            write(owner, hash, &[if seen.is_some() { &value } else { &[] }, bytes])?
+        };
+        let (mut is_put, mut is_named) = (false, false);
+        let outcome = update(owner, table, key, hash, |old| {
+            is_named = old.and_then(Old::large).is_some_and(|large| large.id == after.id);
+            is_put = same(old, seen.as_ref(), before, &value);
+            if !is_put {
+                return Change::Keep;
+            }
+            Change::Put { kind, value: Value::Parts(after), expiry: old.and_then(|old| old.meta().expiry) }
+        })?;
+        if is_put {
+            return Ok(outcome);
+        }
+        if !is_named {
+            remove(owner, after)?;
+        }
+    }
+}
+
+/// Whether a record is still what was seen of it.
+fn same(old: Option<&Old<'_>>, seen: Option<&Seen>, large: Large, value: &[u8]) -> bool {
+    match (old, seen) {
+        (None, None) => true,
+        (Some(old), Some(seen)) => {
+            let mut now = Vec::new();
+            Seen::of(old.region, old.record) == *seen
+                && match old.large() {
+                    Some(now) => now == large,
+                    None => old.read(&mut now) && now == value,
+                }
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,55 @@
+//! Log-structured memory in a region that its owner changes and any process reads.
+//!
+//! ```text
+//! key ── hash ──► index: pieces of buckets of slots ── address ──► segment: | record | record | … |
+//!                 grows a piece at a time                          filled by a head, emptied by the cleaner
+//! ```
+//!
+//! What always holds:
+//! 1. **One process changes a region, any process reads it.** Readers write nothing, wait for nobody, and may die at any instant.
+//! 2. **A reader may look at any instant.** Every store leaves the region such that a read gives what was true, or begins anew.
+//!    So a dead owner leaves a region that the next one has little to do about (`adopt.rs`).
+//! 3. **Nothing in a region is a pointer**, and nothing in it is believed: an address outside reads as zeros.
+//! 4. **Everything shared is an atomic word**, so there is no unsafe code here: the mapping is `os`'s business.
+//!
+//! The layout is on a page that the tests read: `docs/format/region.md`. Why it is so: `docs/design/memory.md`.
+#![forbid(unsafe_code)]
+
+mod adopt;
+mod change;
+mod cleaner;
+mod geometry;
+mod head;
+mod home;
+mod index;
+mod large;
+mod memory;
+mod options;
+mod owner;
+mod pool;
+mod purge;
+mod read;
+mod reader;
+mod record;
+mod region;
+mod scan;
+mod segment;
+mod sync;
+mod threads;
+mod update;
+mod verify;
+mod view;
+
+pub use change::{Change, Large, Old, Outcome, Value};
+pub use cleaner::Stats;
+pub use geometry::Geometry;
+pub use large::VALUE_LEN_MAX;
+pub use memory::Memory;
+pub use options::Options;
+pub use read::Meta;
+pub use reader::Reader;
+pub use record::{KEY_LEN_MAX, Key, OwnedKey};
+pub use scan::{Cursor, Item};
+pub use update::TableId;
+pub use verify::Report;
+pub use view::{Usage, View};

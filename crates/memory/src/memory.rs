@@ -1,0 +1,249 @@
+//! The owner's handle.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use hammerspace_error::{Error, Kind, Result};
+use hammerspace_os::process::Here;
+use hammerspace_os::{Owned, Shared};
+
+use crate::change::{Change, Old, Outcome};
+use crate::cleaner::Stats;
+use crate::geometry::Geometry;
+use crate::home::{self, Held};
+use crate::index::split;
+use crate::options::Options;
+use crate::owner::Owner;
+use crate::pool::{Backing, For, Pool};
+use crate::read;
+use crate::record::{INLINE_MAX, Key};
+use crate::region::{CATALOGUE, INCARNATION, LIMIT, OWNER, Region};
+use crate::sync::Ordering::Release;
+use crate::sync::lock;
+use crate::update::{TableId, update};
+use crate::verify::{Report, verify};
+use crate::view::View;
+use crate::{adopt, large};
+
+/// A region that this process owns: it alone changes it. All verbs take `&self`, from any thread.
+///
+/// Belongs to the process that opened it: a child forked from it gets [`Kind::Invalid`] from every change.
+pub struct Memory {
+    owner: Arc<Owner>,
+    threads: Vec<JoinHandle<()>>,
+    here: Here,
+    _lock: Option<Owned>,
+}
+
+impl Memory {
+    /// Makes a store at `path` and owns it.
+    pub fn create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        let Held { file, region, lock } = home::create(path.as_ref(), options)?;
+        let pool = plant(&region, &file)?;
+        Self::start(region, pool, 0, Box::new(file), Some(lock), options)
+    }
+
+    /// Owns a store that nobody owns, with every completed change of its last owner. [`Kind::Busy`] where somebody does.
+    ///
+    /// Of the options only threads count. O(segments + entries of the directory).
+    pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        let Held { file, region, lock } = home::open(path.as_ref())?;
+        let (pool, live) = adopt::adopt(&region);
+        let memory = Self::start(region, pool, live, Box::new(file), Some(lock), options)?;
+        large::remove_pending(&memory.owner)?;
+        Ok(memory)
+    }
+
+    /// A region in memory of this process alone, which ends with the handle.
+    pub fn anonymous(options: &Options) -> Result<Self> {
+        let geometry = options.geometry.unwrap_or_else(|| Geometry::for_limit(options.limit));
+        let words = Shared::anonymous(geometry.region_len())?;
+        let page_size = hammerspace_os::process::page_size() as u64;
+        let region = Region::create(words, geometry, 0, options.seed.unwrap_or(0x5eed), page_size)?;
+        region.store(LIMIT, options.limit / geometry.segment_size);
+        let pool = plant(&region, &NoFile)?;
+        Self::start(region, pool, 0, Box::new(NoFile), None, options)
+    }
+
+    fn start(
+        region: Region,
+        pool: Pool,
+        live: u64,
+        backing: Box<dyn Backing + Send + Sync>,
+        lock: Option<Owned>,
+        options: &Options,
+    ) -> Result<Self> {
+        region.store(OWNER, u64::from(std::process::id()));
+        let owner = Arc::new(Owner::new(region, pool, live, options.writers, options.cleaners, backing));
+        let threads = (0..options.cleaners).map(|number| owner.clone().spawn_cleaner(number)).collect::<Result<_>>()?;
+        Ok(Self { owner, threads, here: Here::new()?, _lock: lock })
+    }
+
+    /// What there is to read.
+    #[inline]
+    pub fn view(&self) -> View<'_> {
+        View { region: &self.owner.region }
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.here.is_here() {
+            return Ok(());
+        }
+        let error = Error::new(Kind::Invalid, "the store belongs to the process that this one was forked from");
+        Err(error.remedy("read it with `attach`, or open the store in the child and not in its parent"))
+    }
+
+    /// Changes the record of a key as `decide` says, who sees it as it is. It is asked under a lock, which it must not keep
+    /// for long, and may be asked again; its last answer counts.
+    ///
+    /// [`Kind::Full`] if it takes more room than there is: not when it deletes, nor when the record becomes no longer.
+    pub fn update<'c>(
+        &self,
+        table: TableId,
+        key: Key<'_>,
+        decide: impl FnMut(Option<&Old<'_>>) -> Change<'c>,
+    ) -> Result<Outcome> {
+        self.check()?;
+        let outcome = update(&self.owner, table, key, self.hash(table, key), decide)?;
+        self.clear_away(outcome)
+    }
+
+    /// Puts a value of any length, if `is_wanted` says so of the record there is.
+    pub fn put(
+        &self,
+        table: TableId,
+        key: Key<'_>,
+        kind: u8,
+        value: &[u8],
+        expiry: Option<u64>,
+        mut is_wanted: impl FnMut(Option<&Old<'_>>) -> bool,
+    ) -> Result<Outcome> {
+        if value.len() <= INLINE_MAX {
+            return self.update(table, key, |old| {
+                if is_wanted(old) { Change::Put { kind, value: value.into(), expiry } } else { Change::Keep }
+            });
+        }
+        self.check()?;
+        let hash = self.hash(table, key);
+        let outcome = large::put(&self.owner, table, key, hash, value, |old, parts| {
+            if is_wanted(old) { Change::Put { kind, value: parts.into(), expiry } } else { Change::Keep }
+        })?;
+        self.clear_away(outcome)
+    }
+
+    /// Appends to a value, which may become of any length; where there is none it begins with these bytes.
+    pub fn append(&self, table: TableId, key: Key<'_>, kind: u8, bytes: &[u8]) -> Result<Outcome> {
+        let mut is_long = false;
+        let outcome = self.update(table, key, |old| {
+            is_long = old.map_or(0, Old::len) + bytes.len() as u64 > INLINE_MAX as u64;
+            if is_long { Change::Keep } else { Change::Append { kind, bytes } }
+        })?;
+        if !is_long {
+            return Ok(outcome);
+        }
+        let outcome = large::append(&self.owner, table, key, self.hash(table, key), kind, bytes)?;
+        self.clear_away(outcome)
+    }
+
+    /// Drops a table: O(threads) now, and what its records take comes back later. Until `has_dropped` says that nothing is left,
+    /// its number must not be used for another.
+    pub fn drop_table(&self, table: u16) -> Result<()> {
+        self.check()?;
+        self.owner.drop_table(table);
+        Ok(())
+    }
+
+    /// Whether something is left of a table that was dropped.
+    pub fn is_dropping(&self, table: u16) -> bool {
+        self.owner.dropped.contains(table)
+    }
+
+    /// Says that the list of tables has changed, for whoever looks at [`View::catalogue`].
+    pub fn bump_catalogue(&self) {
+        self.owner.region.word(CATALOGUE).fetch_add(1, Release);
+    }
+
+    /// Raises or lowers the memory limit. [`Kind::Invalid`] beyond what the region was made for.
+    pub fn set_limit(&self, limit: u64) -> Result<()> {
+        self.check()?;
+        self.owner.set_limit(limit)
+    }
+
+    /// Asks for the memory that changes of these keys will need, all at the same time.
+    pub fn warm<'k>(&self, table: TableId, keys: impl IntoIterator<Item = Key<'k>>) {
+        let hashes: Vec<u64> = keys.into_iter().map(|key| self.hash(table, key)).collect();
+        read::warm(&self.owner.region, &hashes);
+    }
+
+    fn hash(&self, table: TableId, key: Key<'_>) -> u64 {
+        key.hash(self.owner.region.seed, table.number)
+    }
+
+    /// Removes the parts of a value that was replaced.
+    fn clear_away(&self, outcome: Outcome) -> Result<Outcome> {
+        if let Some(orphan) = outcome.orphan {
+            large::remove(&self.owner, orphan)?;
+        }
+        Ok(outcome)
+    }
+
+    /// Lets a cleaner make one segment free, now. `false` if no segment is worth it.
+    pub fn clean(&self) -> Result<bool> {
+        self.check()?;
+        self.owner.clean()
+    }
+
+    /// What the cleaners have done since the store was opened.
+    pub fn cleaned(&self) -> Stats {
+        self.owner.cleaners.iter().map(|cleaner| lock(cleaner).stats).fold(Stats::default(), Stats::plus)
+    }
+
+    /// Looks at everything, while nobody changes anything.
+    pub fn verify(&self) -> Report {
+        verify(&self.owner.region)
+    }
+}
+
+/// An empty index for a new region, which then is one.
+fn plant(region: &Region, backing: &dyn Backing) -> Result<Pool> {
+    let mut pool = Pool::new(std::collections::VecDeque::new(), Vec::new(), 0);
+    let root = region.layout.directory(0, 0);
+    backing.back(root, region.layout.directory(0, 1) - root)?;
+    let Some([piece, spare]) = pool.take_pieces(region, backing, For::Cleaner)? else {
+        let finding = format!("a limit of {} segments is too small for a store", region.load(LIMIT));
+        return Err(Error::new(Kind::Invalid, finding).remedy("allow it more memory"));
+    };
+    pool.give_piece(spare);
+    split::plant(region, piece);
+    region.store(INCARNATION, 1);
+    region.finish();
+    Ok(pool)
+}
+
+/// Memory that comes as it is touched.
+struct NoFile;
+
+impl Backing for NoFile {
+    fn back(&self, _: u64, _: u64) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if self.here.is_here() {
+            self.owner.stop();
+            for thread in self.threads.drain(..) {
+                thread.join().ok();
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Memory({:?})", self.view().usage())
+    }
+}

@@ -1,0 +1,278 @@
+//! The owner: the one process that changes a region, from any number of threads.
+//!
+//! Here is what all changes share: seats to write from, segments for their heads, pieces for the index, and the count of what is
+//! live. How one record changes is in `update.rs`.
+//!
+//! Locks are taken in this order, and nobody waits for an earlier one: large, seat, cleaner, splits, pool, home. Splitting locks all homes
+//! of a piece; who holds one waits for nothing.
+
+use hammerspace_error::{Error, Kind, Result};
+
+use crate::cleaner::Cleaner;
+use crate::geometry::{LEDGER_ENTRY, WORD};
+use crate::head::Head;
+use crate::index::directory::Place;
+use crate::index::slot::Slot;
+use crate::index::split::{self, Unsplit};
+use crate::pool::{Backing, For, Pool};
+use crate::purge::Dropped;
+use crate::record::{Head as RecordHead, Record};
+use crate::region::{CLOCK, INCARNATION, LIMIT, Region, SEGMENTS_FRESH};
+use crate::segment::{Segment, Stream};
+use crate::sync::Ordering::Relaxed;
+use crate::sync::{AtomicU64, Mutex, MutexGuard, lock};
+use crate::threads::Bell;
+
+/// Where one thread at a time writes.
+pub(crate) struct Seat {
+    heads: [Head; 2],
+    /// What its writes added to the live bytes, not yet counted.
+    live: i64,
+}
+
+impl Seat {
+    fn new() -> Self {
+        Self { heads: [Head::new(Stream::SHORT), Head::new(Stream::LONG)], live: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn head(&mut self, stream: Stream) -> &mut Head {
+        &mut self.heads[usize::from(stream.0)]
+    }
+
+    /// Counts a record that was written.
+    #[inline]
+    pub(crate) fn enliven(&mut self, record: RecordHead) {
+        self.live += record.size().cast_signed();
+    }
+
+    /// Counts a record as dead.
+    #[inline]
+    pub(crate) fn bury(&mut self, region: &Region, record: Record) {
+        self.live -= record.head.size().cast_signed();
+        Segment::of(region, record.address).bury(record.head.size());
+    }
+}
+
+/// The live bytes of a full store, as a share of what its segments hold.
+const LIVE_MAX_PERCENT: u64 = 95;
+/// Segments beyond the reserve that cleaners keep free.
+const AHEAD: u64 = 4;
+/// Passes without a segment more, after which there is nothing to gain: a pass gains a fiftieth of one at least.
+const VAIN_PASSES: u32 = 128;
+
+/// A region and all that its owner keeps beside it.
+pub(crate) struct Owner {
+    pub(crate) region: Region,
+    pub(crate) incarnation: u64,
+    pub(crate) pool: Mutex<Pool>,
+    pub(crate) cleaners: Box<[Mutex<Cleaner>]>,
+    /// How long records live that do not live long, by the region's clock.
+    pub(crate) lifetime: AtomicU64,
+    /// Bytes of records that something names, as counted so far.
+    pub(crate) live: AtomicU64,
+    /// The tables that were dropped, until nothing is left of them.
+    pub(crate) dropped: Dropped,
+    /// Held by whoever appends to a value in parts.
+    pub(crate) large: Mutex<()>,
+    seats: Box<[Mutex<Seat>]>,
+    splits: Mutex<()>,
+    backing: Box<dyn Backing + Send + Sync>,
+    pub(crate) bell: Bell,
+}
+
+impl Owner {
+    pub(crate) fn new(
+        region: Region,
+        pool: Pool,
+        live: u64,
+        writers: usize,
+        cleaners: usize,
+        backing: Box<dyn Backing + Send + Sync>,
+    ) -> Self {
+        Self {
+            incarnation: region.load(INCARNATION),
+            region,
+            pool: Mutex::new(pool),
+            cleaners: (0..cleaners.max(1)).map(|_| Mutex::new(Cleaner::new())).collect(),
+            lifetime: AtomicU64::new(u64::MAX),
+            live: AtomicU64::new(live),
+            dropped: Dropped::new(),
+            seats: (0..writers.max(1).next_power_of_two()).map(|_| Mutex::new(Seat::new())).collect(),
+            large: Mutex::new(()),
+            splits: Mutex::new(()),
+            backing,
+            bell: Bell::default(),
+        }
+    }
+
+    /// Where a new version goes: to those that are expected not to live long, if the old one did not.
+    #[inline]
+    pub(crate) fn stream_of(&self, old: Slot) -> Stream {
+        let born = Segment::of(&self.region, old.address()).created();
+        let age = self.region.word(CLOCK).load(Relaxed).saturating_sub(born);
+        if age < self.lifetime.load(Relaxed) { Stream::SHORT } else { Stream::LONG }
+    }
+
+    /// A seat for this thread: the one it had before, if nobody is on it.
+    #[inline]
+    pub(crate) fn take_seat(&self) -> MutexGuard<'_, Seat> {
+        let first = thread_number() & (self.seats.len() - 1);
+        match self.seats[first].try_lock() {
+            Ok(seat) => seat,
+            Err(_) => self.take_other_seat(first),
+        }
+    }
+
+    #[cold]
+    fn take_other_seat(&self, first: usize) -> MutexGuard<'_, Seat> {
+        self.seats.iter().find_map(|seat| seat.try_lock().ok()).unwrap_or_else(|| lock(&self.seats[first]))
+    }
+
+    /// Gives a head a new segment, and cleans one if that is what it takes.
+    pub(crate) fn make_room(&self, seat: &mut Seat, stream: Stream, size: u64, who: For) -> Result<()> {
+        let region = &self.region;
+        self.live.fetch_add(std::mem::take(&mut seat.live).cast_unsigned(), Relaxed);
+        let mut vain = 0;
+        let segment = loop {
+            if who == For::User && self.live.load(Relaxed) + size > self.live_max() && !self.purge() {
+                return Err(self.full());
+            }
+            let available = {
+                let mut pool = lock(&self.pool);
+                if let Some(segment) = pool.take(region, &*self.backing, who)? {
+                    break segment;
+                }
+                pool.available(region)
+            };
+            let has_gained = self.clean()?;
+            vain = if lock(&self.pool).available(region) > available { 0 } else { vain + 1 };
+            if !has_gained || vain > VAIN_PASSES {
+                return Err(self.full());
+            }
+        };
+        let clock = region.word(CLOCK);
+        let written = seat.head(stream).renew(region, segment, clock.load(Relaxed));
+        clock.fetch_add(written, Relaxed);
+        if self.is_short() {
+            self.bell.ring();
+        }
+        Ok(())
+    }
+
+    /// Lets one cleaner make one pass, or waits for one that is under way.
+    pub(crate) fn clean(&self) -> Result<bool> {
+        if self.purge() {
+            return Ok(true);
+        }
+        for cleaner in &self.cleaners {
+            if let Ok(mut cleaner) = cleaner.try_lock() {
+                return cleaner.pass(self);
+            }
+        }
+        lock(&self.cleaners[0]).pass(self)
+    }
+
+    /// Whether free segments have become so few that it is time to clean.
+    pub(crate) fn is_short(&self) -> bool {
+        lock(&self.pool).available(&self.region) < Pool::reserve(For::User) + AHEAD
+    }
+
+    /// A segment for survivors.
+    pub(crate) fn survivor(&self) -> Result<Option<u64>> {
+        lock(&self.pool).take(&self.region, &*self.backing, For::Cleaner)
+    }
+
+    /// How many bytes of records there may be.
+    pub(crate) fn live_max(&self) -> u64 {
+        let region = &self.region;
+        let segments = region.load(LIMIT).saturating_sub(lock(&self.pool).index_segments());
+        let heads = 2 * self.seats.len() as u64 + 4 * self.cleaners.len() as u64;
+        let kept_back = Pool::reserve(For::User) + heads + 1;
+        let size = region.layout.segment_size;
+        (segments * size / 100 * LIVE_MAX_PERCENT).min(segments.saturating_sub(kept_back) * size)
+    }
+
+    /// Changes the limit in force.
+    pub(crate) fn set_limit(&self, limit: u64) -> Result<()> {
+        let region = &self.region;
+        let segments = limit / region.layout.segment_size;
+        if segments > region.layout.segments_max {
+            let most = region.layout.segments_max * region.layout.segment_size;
+            let error = Error::new(Kind::Invalid, format!("a limit of {limit} bytes; this region can have {most}"));
+            return Err(error.remedy("create a store with a higher limit and copy the data over"));
+        }
+        let _pool = lock(&self.pool);
+        self.backing.back(region.layout.generation(0), segments * WORD)?;
+        self.backing.back(region.layout.ledger(0), segments * LEDGER_ENTRY)?;
+        region.store(LIMIT, segments.max(region.load(SEGMENTS_FRESH)));
+        Ok(())
+    }
+
+    #[cold]
+    fn full(&self) -> Error {
+        let size = self.region.layout.segment_size;
+        let finding = format!(
+            "the store is full: {} of {} bytes are live records",
+            self.live.load(Relaxed),
+            self.region.load(LIMIT) * size
+        );
+        Error::new(Kind::Full, finding).remedy("delete something, or raise the memory limit")
+    }
+
+    /// Splits the piece of a hash.
+    pub(crate) fn split(&self, hash: u64) -> Result<()> {
+        let region = &self.region;
+        let turn = lock(&self.splits);
+        let place = Place::of(region, hash);
+        if place.root.depth() == place.entry.depth() && place.root.depth() < region.layout.depth_max {
+            let next = region.layout.directory(place.root.which() ^ 1, 0);
+            self.backing.back(next, WORD << (place.root.depth() + 1))?;
+        }
+        let Some(pieces) = self.pieces_for_split()? else { return Err(self.full()) };
+        match split::split(region, place, hash, pieces, self.incarnation) {
+            Ok(old) => lock(&self.pool).give_piece(old),
+            Err(why) => {
+                for piece in pieces {
+                    lock(&self.pool).give_piece(piece);
+                }
+                if why == Unsplit::TooDeep {
+                    let finding = "more keys than a home can hold have the same hash";
+                    return Err(Error::new(Kind::Full, finding).remedy("use other keys: these were chosen to collide"));
+                }
+            }
+        }
+        drop(turn);
+        Ok(())
+    }
+
+    fn pieces_for_split(&self) -> Result<Option<[u64; 2]>> {
+        for _ in 0..=VAIN_PASSES {
+            let pieces = lock(&self.pool).take_pieces(&self.region, &*self.backing, For::Keeper)?;
+            if pieces.is_some() {
+                return Ok(pieces);
+            }
+            if !self.clean()? {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits until every change and every pass that is under way has come to its end.
+    pub(crate) fn quiesce(&self) {
+        self.seats.iter().for_each(|seat| drop(lock(seat)));
+        self.cleaners.iter().for_each(|cleaner| drop(lock(cleaner)));
+    }
+}
+
+/// A number for each thread, in the order in which they ask.
+#[inline]
+fn thread_number() -> usize {
+    use std::sync::atomic::AtomicUsize;
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        static NUMBER: usize = NEXT.fetch_add(1, Relaxed);
+    }
+    NUMBER.with(|number| *number)
+}

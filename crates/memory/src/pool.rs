@@ -1,0 +1,105 @@
+//! The pool: segments and index pieces that nobody uses, and how many of each there may be.
+//!
+//! - Segments are used again in the order in which they became free: so a reader that is still looking at one has all the time there
+//!   is.
+//! - The last segments are kept back, for those on whom progress depends: cleaners may take all, the index all but one pass's
+//!   survivors, users what is left.
+
+use std::collections::VecDeque;
+
+use hammerspace_error::Result;
+
+use crate::region::{LIMIT, Region, SEGMENTS_FRESH};
+use crate::segment::{Segment, Use};
+
+/// Who asks for a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum For {
+    /// Survivors: what a cleaner gives back is more than it takes.
+    Cleaner,
+    /// The index, or an overwrite that takes no more than it gives back.
+    Keeper,
+    /// What users add.
+    User,
+}
+
+/// Segments that survivors of one pass may take: one for each stream.
+const FOR_SURVIVORS: u64 = 4;
+/// Beyond them, what the index and what overwrites may take while users wait.
+const FOR_KEEPERS: u64 = 2;
+
+/// What is free. One for a region, behind a lock.
+pub(crate) struct Pool {
+    free: VecDeque<u64>,
+    pieces: Vec<u64>,
+    index_segments: u64,
+}
+
+/// Gives a segment that was never used its place in memory.
+pub(crate) trait Backing {
+    /// Makes room for bytes of the region that nobody used before.
+    fn back(&self, address: u64, len: u64) -> Result<()>;
+}
+
+impl Pool {
+    pub(crate) fn new(free: VecDeque<u64>, pieces: Vec<u64>, index_segments: u64) -> Self {
+        Self { free, pieces, index_segments }
+    }
+
+    /// Segments that may be taken in all.
+    pub(crate) fn available(&self, region: &Region) -> u64 {
+        self.free.len() as u64 + region.load(LIMIT).saturating_sub(region.load(SEGMENTS_FRESH))
+    }
+
+    /// Segments that must stay when somebody takes one.
+    pub(crate) fn reserve(who: For) -> u64 {
+        match who {
+            For::Cleaner => 0,
+            For::Keeper => FOR_SURVIVORS,
+            For::User => FOR_SURVIVORS + FOR_KEEPERS,
+        }
+    }
+
+    /// Segments that hold the index.
+    pub(crate) fn index_segments(&self) -> u64 {
+        self.index_segments
+    }
+
+    /// A segment to use. `None` if there is none left for this purpose.
+    pub(crate) fn take(&mut self, region: &Region, backing: &dyn Backing, who: For) -> Result<Option<u64>> {
+        if self.available(region) <= Self::reserve(who) {
+            return Ok(None);
+        }
+        // First what was in use before: it is in memory already.
+        if let Some(segment) = self.free.pop_front() {
+            return Ok(Some(segment));
+        }
+        let fresh = region.load(SEGMENTS_FRESH);
+        backing.back(region.layout.segment(fresh), region.layout.segment_size)?;
+        region.store(SEGMENTS_FRESH, fresh + 1);
+        Ok(Some(fresh))
+    }
+
+    /// Gives a segment back that nothing names any more.
+    pub(crate) fn give(&mut self, region: &Region, segment: u64) {
+        Segment::new(region, segment).set_usage(Use::Free);
+        self.free.push_back(segment);
+    }
+
+    /// Two pieces for a split. `None` if there is no room for them.
+    pub(crate) fn take_pieces(&mut self, region: &Region, backing: &dyn Backing, who: For) -> Result<Option<[u64; 2]>> {
+        while self.pieces.len() < 2 {
+            let Some(segment) = self.take(region, backing, who)? else { return Ok(None) };
+            let segment = Segment::new(region, segment);
+            segment.begin(Use::Index, 0);
+            self.index_segments += 1;
+            let pieces = region.layout.pieces_per_segment();
+            self.pieces.extend((0..pieces).rev().map(|piece| segment.start() + piece * region.layout.piece_size));
+        }
+        Ok(self.pieces.pop().zip(self.pieces.pop()).map(|(left, right)| [left, right]))
+    }
+
+    pub(crate) fn give_piece(&mut self, piece: u64) {
+        self.pieces.push(piece);
+    }
+}

@@ -1,0 +1,202 @@
+//! Reading while others write: by the owner's threads and by any other process, with the same few loads.
+//!
+//! ```text
+//! slot  ──  generation of its segment  ──  slot again: the record was whole, and named, when the generation was this
+//! head, key, value …
+//! generation again: the segment has not been used for anything else, so all that was read belongs to that record
+//! ```
+//!
+//! A read takes effect when it looks at the slot for the second time. A key is absent if it was found nowhere and the directory is
+//! as before. Nothing is written and nothing waited for: a reader may be stopped or killed at any instant, and nobody knows.
+//! Readers begin anew when something changed under them; since a segment that became free is the last to be used again, that
+//! hardly ever happens.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hammerspace_error::{Error, Kind, Result};
+
+use crate::geometry::BUCKET;
+use crate::index::bucket::Home;
+use crate::index::directory::Place;
+use crate::index::slot::Slot;
+use crate::record::{Head, Key, Record};
+use crate::region::{Generation, Region};
+
+/// How often a read begins anew before it says that the region cannot be read.
+pub(crate) const TRIES: u32 = 10_000;
+/// How many keys of a batch wait for memory at the same time.
+pub(crate) const IN_FLIGHT: usize = 32;
+
+/// What a read found beside the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meta {
+    /// What the value is, a number that whoever wrote it chose.
+    pub kind: u8,
+    /// The version, in a table that has versions.
+    pub version: Option<u64>,
+    /// When the record ceases to be, in milliseconds since 1970.
+    pub expiry: Option<u64>,
+}
+
+/// What a record said of itself at one instant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) head: Head,
+    version: u64,
+    expiry: u64,
+}
+
+impl Seen {
+    #[inline]
+    pub(crate) fn of(region: &Region, record: Record) -> Self {
+        Self {
+            head: record.head,
+            version: record.version(region).unwrap_or(0),
+            expiry: record.expiry(region).unwrap_or(0),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn expiry(&self) -> Option<u64> {
+        self.head.is_expiring().then_some(self.expiry)
+    }
+
+    pub(crate) fn version(&self) -> Option<u64> {
+        self.head.is_versioned().then_some(self.version)
+    }
+
+    #[inline]
+    pub(crate) fn meta(&self) -> Meta {
+        Meta { kind: self.head.kind(), version: self.version(), expiry: self.expiry() }
+    }
+
+    /// Whether the record has ceased to be.
+    #[inline]
+    pub(crate) fn is_expired(&self) -> bool {
+        self.head.is_expiring() && self.expiry <= now()
+    }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as u64)
+}
+
+/// A record that a slot named while its segment was in one use.
+#[derive(Clone, Copy)]
+struct Sight<'r> {
+    record: Record,
+    generation: Generation<'r>,
+}
+
+/// What came of looking for something.
+enum Look<T> {
+    Hit(T),
+    /// It is not there.
+    Nothing,
+    /// It changed meanwhile.
+    Changed,
+}
+
+/// Finds a key and appends its value to `out`, as the record has it.
+#[inline]
+pub(crate) fn read(region: &Region, table: u16, key: Key<'_>, hash: u64, out: &mut Vec<u8>) -> Result<Option<Seen>> {
+    let start = out.len();
+    for _ in 0..TRIES {
+        let place = Place::of(region, hash);
+        match find(region, Home::new(region, place, hash), table, key) {
+            Look::Hit(Sight { record, generation }) => {
+                record.read_value(region, out);
+                let seen = Seen::of(region, record);
+                if generation.still_holds() {
+                    return Ok(Some(seen));
+                }
+                out.truncate(start);
+            }
+            Look::Nothing if place.is_current_after(region) => return Ok(None),
+            _ => std::hint::spin_loop(),
+        }
+    }
+    Err(restless())
+}
+
+/// Looks for the record of a key.
+#[inline]
+fn find<'r>(region: &'r Region, home: Home<'r>, table: u16, key: Key<'_>) -> Look<Sight<'r>> {
+    let found = home.find(|at, slot| {
+        let Some(sight) = sight(region, at, slot) else { return Some(None) };
+        if sight.record.is_of(region, table, key) {
+            return Some(Some(sight));
+        }
+        // Another key's, if it was a record at all.
+        if sight.generation.still_holds() { None } else { Some(None) }
+    });
+    match found {
+        Some(Some(sight)) => Look::Hit(sight),
+        Some(None) => Look::Changed,
+        None => Look::Nothing,
+    }
+}
+
+/// The record that a slot names, if it still names it once the generation of the segment is known.
+#[inline]
+fn sight(region: &Region, at: u64, slot: Slot) -> Option<Sight<'_>> {
+    let generation = region.generation(slot.address())?;
+    (region.load(at) == slot.0).then(|| Sight { record: Record::at(region, slot.address()), generation })
+}
+
+/// What `take` makes of the record that a slot names, if it was that record all the time.
+fn look<T>(region: &Region, at: u64, slot: Slot, take: impl FnOnce(Record) -> Option<T>) -> Look<T> {
+    let Some(Sight { record, generation }) = sight(region, at, slot) else { return Look::Changed };
+    let taken = take(record);
+    if generation.still_holds() { taken.map_or(Look::Nothing, Look::Hit) } else { Look::Changed }
+}
+
+/// Gives `take` each record whose key has this home, and collects what it makes of them. `false` if one could not be read.
+pub(crate) fn read_home<T>(
+    region: &Region,
+    home: Home<'_>,
+    mut take: impl FnMut(Record) -> Option<T>,
+    out: &mut Vec<T>,
+) -> bool {
+    let mut is_read = true;
+    home.for_each(|at, mut slot| {
+        for _ in 0..TRIES {
+            match look(region, at, slot, &mut take) {
+                Look::Hit(taken) => return out.push(taken),
+                Look::Nothing => return,
+                Look::Changed => slot = Slot(region.load(at)),
+            }
+            if slot.is_empty() {
+                return;
+            }
+        }
+        is_read = false;
+    });
+    is_read
+}
+
+/// Asks for the memory that reads of these hashes will need: first all their buckets, then what those name.
+pub(crate) fn warm(region: &Region, hashes: &[u64]) {
+    let home = |hash: u64| Home::new(region, Place::of(region, hash), hash);
+    for &hash in hashes {
+        region.prefetch(home(hash).address());
+    }
+    for &hash in hashes {
+        if let Some(slot) = home(hash).find(|_, slot| Some(slot)) {
+            prefetch_record(region, slot);
+        }
+    }
+}
+
+/// Asks for the first lines of the record that a slot names.
+pub(crate) fn prefetch_record(region: &Region, slot: Slot) {
+    region.prefetch(slot.address());
+    region.prefetch(slot.address() + BUCKET);
+}
+
+#[cold]
+pub(crate) fn restless() -> Error {
+    Error::new(Kind::Busy, "the key's record changed each of the ten thousand times it was read")
+        .remedy("try again; if it stays so, the region is damaged: `hammerspace store verify` tells")
+}

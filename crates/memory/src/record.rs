@@ -1,0 +1,409 @@
+//! A record: what a segment holds, back to back.
+//!
+//! ```text
+//! | head 8 B | [version 8 B] | [expiry 8 B] | key, value, slack … up to a whole granule |
+//!
+//! head, from its lowest bit on:
+//! | value_len 17 | key_len 17 | kind 6 | table 16 | granule 4 | versioned 1 | expiring 1 | large 1 | grown 1 |
+//! ```
+//!
+//! - `key_len` 131071 says that the key is an integer, one word; an empty key of bytes has 0.
+//! - Key and value follow each other without a gap. The value has room up to a whole granule of `8 << granule` bytes (0: just what
+//!   it takes), and the record ends at a whole word. What lies beyond the value is slack: a value may grow into it, and then
+//!   only the head changes.
+//! - `version` is sequence 48 | disk slot 16, `expiry` milliseconds since 1970, 48 | zero 16: the disk log will need them.
+//! - `large` says that the value is not here: see `large.rs`. `grown` that something was appended since a cleaner came by.
+//!
+//! A record's bytes are written before anything names it, and never changed while something does. Three exceptions, all made
+//! under the lock of the key's bucket: bytes beyond the value, the head when the value grows over them, and the one word
+//! of an integer value.
+
+use twox_hash::XxHash3_64;
+
+use crate::geometry::WORD;
+use crate::region::Region;
+use crate::sync::Ordering::Relaxed;
+
+/// The longest key, in bytes.
+pub const KEY_LEN_MAX: usize = 1 << 16;
+/// The longest value that lies in its record; what is longer lies in several.
+pub(crate) const INLINE_MAX: usize = 1 << 16;
+
+const INTEGER: u64 = (1 << 17) - 1;
+const GRANULE_MAX: u32 = 15;
+const SEQUENCE_SHIFT: u32 = 16;
+
+/// What a value is found by: an integer, or bytes. The integer 7 and the bytes of the word 7 are two keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Key<'a> {
+    /// Eight bytes, compared as a word.
+    Integer(u64),
+    /// Up to [`KEY_LEN_MAX`] bytes.
+    Bytes(&'a [u8]),
+}
+
+impl From<u64> for Key<'_> {
+    fn from(key: u64) -> Self {
+        Self::Integer(key)
+    }
+}
+
+impl<'a> From<&'a [u8]> for Key<'a> {
+    fn from(key: &'a [u8]) -> Self {
+        Self::Bytes(key)
+    }
+}
+
+impl<'a, const N: usize> From<&'a [u8; N]> for Key<'a> {
+    fn from(key: &'a [u8; N]) -> Self {
+        Self::Bytes(key)
+    }
+}
+
+impl<'a> From<&'a str> for Key<'a> {
+    fn from(key: &'a str) -> Self {
+        Self::Bytes(key.as_bytes())
+    }
+}
+
+impl Key<'_> {
+    #[inline]
+    fn len_code(self) -> u64 {
+        match self {
+            Key::Integer(_) => INTEGER,
+            Key::Bytes(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// Bytes the key takes in a record.
+    #[inline]
+    pub(crate) fn len(self) -> usize {
+        match self {
+            Key::Integer(_) => WORD as usize,
+            Key::Bytes(bytes) => bytes.len(),
+        }
+    }
+
+    /// The hash of this key of this table. Integers keep their distinctness, bytes are hashed by XXH3.
+    #[inline]
+    pub(crate) fn hash(self, seed: u64, table: u16) -> u64 {
+        let seed = seed.wrapping_add(u64::from(table).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        match self {
+            Key::Integer(key) => mix(key ^ seed),
+            Key::Bytes(bytes) => XxHash3_64::oneshot_with_seed(seed, bytes),
+        }
+    }
+}
+
+/// The finaliser of splitmix64 (Steele, Lea, Flood, OOPSLA 2014): a bijection.
+fn mix(mut word: u64) -> u64 {
+    word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ word >> 31
+}
+
+/// A key read back from a record.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OwnedKey {
+    /// As [`Key::Integer`].
+    Integer(u64),
+    /// As [`Key::Bytes`].
+    Bytes(Vec<u8>),
+}
+
+impl OwnedKey {
+    /// The key as it is asked for.
+    pub fn as_key(&self) -> Key<'_> {
+        match self {
+            Self::Integer(key) => Key::Integer(*key),
+            Self::Bytes(bytes) => Key::Bytes(bytes),
+        }
+    }
+}
+
+/// The first word of a record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Head(pub(crate) u64);
+
+/// What a record is made with, beside its key and value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Traits {
+    pub(crate) kind: u8,
+    pub(crate) version: Option<u64>,
+    pub(crate) expiry: Option<u64>,
+    pub(crate) is_large: bool,
+}
+
+const fn field(word: u64, shift: u32, bits: u32) -> u64 {
+    word >> shift & ((1 << bits) - 1)
+}
+
+impl Head {
+    const GRANULE: u64 = 15 << 56;
+    const VERSIONED: u64 = 1 << 60;
+    const EXPIRING: u64 = 1 << 61;
+    const LARGE: u64 = 1 << 62;
+    const GROWN: u64 = 1 << 63;
+
+    #[inline]
+    pub(crate) fn new(table: u16, key: Key<'_>, value_len: usize, traits: &Traits) -> Self {
+        debug_assert!(value_len <= INLINE_MAX && key.len() <= KEY_LEN_MAX);
+        let flag = |is_set: bool, bit: u64| if is_set { bit } else { 0 };
+        Self(
+            value_len as u64
+                | key.len_code() << 17
+                | u64::from(traits.kind) << 34
+                | u64::from(table) << 40
+                | flag(traits.version.is_some(), Self::VERSIONED)
+                | flag(traits.expiry.is_some(), Self::EXPIRING)
+                | flag(traits.is_large, Self::LARGE),
+        )
+    }
+
+    pub(crate) fn value_len(self) -> usize {
+        field(self.0, 0, 17) as usize
+    }
+
+    /// The same record with a longer value.
+    pub(crate) fn grown_to(self, value_len: usize) -> Self {
+        Self(self.0 & !((1 << 17) - 1) | value_len as u64 | Self::GROWN)
+    }
+
+    /// The same record elsewhere, with a longer value and some slack behind it.
+    pub(crate) fn regrown_to(self, value_len: usize) -> Self {
+        Self(self.grown_to(value_len).0 & !Self::GRANULE | u64::from(granule_for(value_len)) << 56)
+    }
+
+    /// As it is written after a cleaner came by: a value that did not grow since the last time loses its slack.
+    pub(crate) fn cleaned(self) -> Self {
+        if self.0 & Self::GROWN != 0 { Self(self.0 & !Self::GROWN) } else { Self(self.0 & !Self::GRANULE) }
+    }
+
+    fn key_code(self) -> u64 {
+        field(self.0, 17, 17)
+    }
+
+    pub(crate) fn has_integer_key(self) -> bool {
+        self.key_code() == INTEGER
+    }
+
+    pub(crate) fn key_len(self) -> u64 {
+        if self.has_integer_key() { WORD } else { self.key_code() }
+    }
+
+    pub(crate) fn kind(self) -> u8 {
+        field(self.0, 34, 6) as u8
+    }
+
+    pub(crate) fn table(self) -> u16 {
+        field(self.0, 40, 16) as u16
+    }
+
+    pub(crate) fn is_versioned(self) -> bool {
+        self.0 & Self::VERSIONED != 0
+    }
+
+    pub(crate) fn is_expiring(self) -> bool {
+        self.0 & Self::EXPIRING != 0
+    }
+
+    pub(crate) fn is_large(self) -> bool {
+        self.0 & Self::LARGE != 0
+    }
+
+    /// Bytes in front of the key.
+    #[inline]
+    pub(crate) fn prefix(self) -> u64 {
+        WORD * (1 + u64::from(self.is_versioned()) + u64::from(self.is_expiring()))
+    }
+
+    /// Bytes that key and value may take before the record has to move.
+    fn body(self) -> u64 {
+        let granule = match field(self.0, 56, 4) {
+            0 => 1,
+            code => WORD << code,
+        };
+        (self.key_len() + (self.value_len() as u64).next_multiple_of(granule)).next_multiple_of(WORD)
+    }
+
+    /// Bytes of the whole record.
+    #[inline]
+    pub(crate) fn size(self) -> u64 {
+        self.prefix() + self.body()
+    }
+
+    /// Whether a value of this length fits where the record lies.
+    pub(crate) fn has_room_for(self, value_len: usize) -> bool {
+        value_len <= INLINE_MAX && self.grown_to(value_len).body() == self.body()
+    }
+}
+
+/// The granule for a value that has just grown to `len` bytes: a quarter of it or less, so that what is copied while a value
+/// grows byte by byte is a fixed multiple of what is appended, and an eighth of its memory is slack at most, on average.
+fn granule_for(len: usize) -> u32 {
+    ((len / 4).max(8).ilog2() - 3).min(GRANULE_MAX)
+}
+
+/// A record at its address, with the head it had when it was looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record {
+    pub(crate) address: u64,
+    pub(crate) head: Head,
+}
+
+impl Record {
+    /// Looks at the record at `address`; the value is not shorter than the head says.
+    #[inline]
+    pub(crate) fn at(region: &Region, address: u64) -> Self {
+        Self { address, head: Head(region.load(address)) }
+    }
+
+    fn key_address(self) -> u64 {
+        self.address + self.head.prefix()
+    }
+
+    #[inline]
+    pub(crate) fn value_address(self) -> u64 {
+        self.key_address() + self.head.key_len()
+    }
+
+    /// Whether it is the record of this key of this table.
+    #[inline]
+    pub(crate) fn is_of(self, region: &Region, table: u16, key: Key<'_>) -> bool {
+        if self.head.table() != table || self.head.key_code() != key.len_code() {
+            return false;
+        }
+        match key {
+            Key::Integer(key) => region.word(self.key_address()).load(Relaxed) == key,
+            Key::Bytes(bytes) => region.is_equal(self.key_address(), bytes),
+        }
+    }
+
+    pub(crate) fn key(self, region: &Region) -> OwnedKey {
+        if self.head.has_integer_key() {
+            return OwnedKey::Integer(region.load(self.key_address()));
+        }
+        let mut bytes = Vec::new();
+        region.read_bytes(self.key_address(), self.head.key_len().min(KEY_LEN_MAX as u64) as usize, &mut bytes);
+        OwnedKey::Bytes(bytes)
+    }
+
+    /// The hash its key is found by. `scratch` is for keys of bytes.
+    pub(crate) fn hash(self, region: &Region, scratch: &mut Vec<u8>) -> u64 {
+        let key = if self.head.has_integer_key() {
+            Key::Integer(region.load(self.key_address()))
+        } else {
+            scratch.clear();
+            region.read_bytes(self.key_address(), self.head.key_len().min(KEY_LEN_MAX as u64) as usize, scratch);
+            Key::Bytes(scratch)
+        };
+        key.hash(region.seed, self.head.table())
+    }
+
+    pub(crate) fn version(self, region: &Region) -> Option<u64> {
+        self.head.is_versioned().then(|| region.load(self.address + WORD) >> SEQUENCE_SHIFT)
+    }
+
+    /// When it ceases to be, in milliseconds since 1970.
+    pub(crate) fn expiry(self, region: &Region) -> Option<u64> {
+        let address = self.address + WORD * (1 + u64::from(self.head.is_versioned()));
+        self.head.is_expiring().then(|| region.load(address) & ((1 << 48) - 1))
+    }
+
+    /// Appends its value to `out`.
+    #[inline]
+    pub(crate) fn read_value(self, region: &Region, out: &mut Vec<u8>) {
+        region.read_bytes(self.value_address(), self.head.value_len().min(INLINE_MAX), out);
+    }
+
+    /// Writes a whole record at `address`. Nothing names it yet.
+    #[inline]
+    pub(crate) fn write(region: &Region, address: u64, head: Head, traits: &Traits, key: Key<'_>, value: &[u8]) {
+        let word = |offset: u64, value: u64| region.word(address + offset).store(value, Relaxed);
+        word(0, head.0);
+        if let Some(version) = traits.version {
+            word(WORD, version << SEQUENCE_SHIFT);
+        }
+        if let Some(expiry) = traits.expiry {
+            word(head.prefix() - WORD, expiry);
+        }
+        match key {
+            Key::Integer(key) => word(head.prefix(), key),
+            Key::Bytes(bytes) => region.write_bytes(address + head.prefix(), bytes),
+        }
+        region.write_bytes(address + head.prefix() + key.len() as u64, value);
+    }
+
+    /// Writes a copy of this record at `address`, as `head` says, which differs in what comes after the value at most.
+    #[inline]
+    pub(crate) fn copy(self, region: &Region, address: u64, head: Head) {
+        region.copy_words(self.address + WORD, address + WORD, self.head.size().min(head.size()) - WORD);
+        region.word(address).store(head.0, Relaxed);
+    }
+
+    /// Replaces the version of a record that nothing names yet.
+    pub(crate) fn set_version(region: &Region, address: u64, version: u64) {
+        region.word(address + WORD).store(version << SEQUENCE_SHIFT, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_gives_back_what_it_was_made_of() {
+        let long = vec![7; KEY_LEN_MAX];
+        let keys = [Key::Integer(u64::MAX), Key::Bytes(b""), Key::Bytes(&long)];
+        for (key, value_len) in keys.into_iter().flat_map(|key| [0, 1, 100, INLINE_MAX].map(|len| (key, len))) {
+            let traits = Traits { kind: 63, version: Some(1), expiry: None, is_large: true };
+            let head = Head::new(65535, key, value_len, &traits);
+            assert_eq!((head.value_len(), head.kind(), head.table()), (value_len, 63, 65535));
+            assert_eq!(head.key_len(), key.len() as u64);
+            assert!(head.is_versioned() && !head.is_expiring() && head.is_large());
+            assert_eq!(head.size(), 16 + (key.len() + value_len).next_multiple_of(8) as u64);
+        }
+    }
+
+    #[test]
+    fn slack_is_used_up_before_a_record_moves() {
+        let of = |len: usize| Head::new(1, Key::Integer(1), 0, &Traits::default()).regrown_to(len);
+        let head = of(1000);
+        assert_eq!((granule_for(1000), head.size()), (4, 16 + 1024));
+        assert!(head.has_room_for(1024) && !head.has_room_for(1025) && !of(INLINE_MAX).has_room_for(INLINE_MAX + 1));
+        let grown = head.grown_to(1024);
+        assert_eq!((grown.size(), grown.value_len(), grown.kind()), (16 + 1024, 1024, 0));
+        // The first cleaner keeps the slack of what has grown, the second does not.
+        let once = head.cleaned();
+        assert_eq!((once.size(), once.cleaned().size()), (16 + 1024, 16 + 1000));
+    }
+
+    #[test]
+    fn what_growing_copies_is_a_multiple_of_what_is_appended() {
+        let mut head = Head::new(1, Key::Integer(1), 0, &Traits::default());
+        let mut copied = 0;
+        while head.value_len() + 16 <= INLINE_MAX {
+            let len = head.value_len() + 16;
+            if !head.has_room_for(len) {
+                copied += len;
+                head = head.regrown_to(len);
+            }
+            head = head.grown_to(len);
+        }
+        assert!(copied < 10 * INLINE_MAX, "{copied} bytes copied for {INLINE_MAX}");
+    }
+
+    #[test]
+    fn integers_and_bytes_are_different_keys_and_tables_do_not_meet() {
+        let hashes = [
+            Key::Integer(7).hash(1, 1),
+            Key::Integer(7).hash(1, 2),
+            Key::Integer(7).hash(2, 1),
+            Key::Bytes(&7u64.to_le_bytes()).hash(1, 1),
+            Key::Bytes(b"").hash(1, 1),
+        ];
+        for (at, hash) in hashes.iter().enumerate() {
+            assert!(!hashes[..at].contains(hash));
+        }
+    }
+}

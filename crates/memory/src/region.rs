@@ -1,0 +1,336 @@
+//! The region: the shared bytes, and the few words in front that say what they are.
+//!
+//! What always holds:
+//! 1. Everything in a region is a little-endian word of eight bytes, loaded and stored atomically. There is no slice of it, no
+//!    pointer in it, and no lock around it that a reader could meet.
+//! 2. A word outside the region reads as zero. So a reader may follow any address a damaged region gives it.
+//! 3. The words of the superblock up to `SEED` never change once `MAGIC` is there, which is written last.
+
+use hammerspace_error::{Error, Kind, Result};
+
+use crate::geometry::{Geometry, Layout, SUPERBLOCK, WORD};
+use crate::sync::{AtomicU64, Ordering, Words, fence};
+
+macro_rules! superblock {
+    ($($name:ident = $address:literal;)*) => {
+        $(pub(crate) const $name: u64 = $address;)*
+        /// Every word of the superblock, its name on the format page and its address, in order.
+        #[cfg(test)]
+        const FIELDS: &[(&str, u64)] = &[$((stringify!($name), $name)),*];
+    };
+}
+
+superblock! {
+    MAGIC = 0;
+    FORMAT = 8;
+    STORE_LOW = 16;
+    STORE_HIGH = 24;
+    PAGE_SIZE = 32;
+    SEGMENT_SIZE = 40;
+    SEGMENTS_MAX = 48;
+    BUCKETS = 56;
+    SEED = 64;
+    // Each of these lines changes at its own pace: readers load the first all the time, which others must not slow down.
+    ROOT = 128;
+    CATALOGUE = 136;
+    LIMIT = 192;
+    INCARNATION = 200;
+    OWNER = 208;
+    SEGMENTS_FRESH = 216;
+    SEQUENCE = 256;
+    LARGE = 320;
+    CLOCK = 384;
+    PENDING = 1024;
+}
+
+/// Of two words each, from `PENDING` on: a number of parts, and the hash of the key they are for.
+pub(crate) const PENDING_ENTRIES: u64 = 64;
+
+/// `HMRSPMEM`, as a reader of the file sees it.
+const MAGIC_WORD: u64 = u64::from_le_bytes(*b"HMRSPMEM");
+/// Regions of another format are not read: they live no longer than the machine is up.
+const FORMAT_WORD: u64 = 1;
+
+/// The generation of a segment as it was seen, which changes before the segment's bytes are used for something else.
+#[derive(Clone, Copy)]
+pub(crate) struct Generation<'r> {
+    word: &'r AtomicU64,
+    seen: u64,
+}
+
+impl Generation<'_> {
+    /// Whether it is still the same, once everything loaded before has been loaded: then all that was of the same use.
+    #[inline]
+    pub(crate) fn still_holds(self) -> bool {
+        fence(Ordering::Acquire);
+        self.word.load(Ordering::Relaxed) == self.seen
+    }
+}
+
+static ZERO: AtomicU64 = AtomicU64::new(0);
+static ZEROS: [AtomicU64; 8] = [const { AtomicU64::new(0) }; 8];
+
+/// The words of a region, and what it says of itself.
+pub(crate) struct Region {
+    words: Words,
+    pub(crate) layout: Layout,
+    /// Of the hashes of keys; each region has its own, so that nobody can choose keys that collide.
+    pub(crate) seed: u64,
+}
+
+impl Region {
+    /// Makes a region of zeros one of this geometry, seeded with `seed`.
+    pub(crate) fn create(words: Words, geometry: Geometry, store: u128, seed: u64, page_size: u64) -> Result<Self> {
+        let region = Self { words, layout: Layout::of(geometry.check()?), seed };
+        for (field, value) in [
+            (FORMAT, FORMAT_WORD),
+            (STORE_LOW, store as u64),
+            (STORE_HIGH, (store >> 64) as u64),
+            (PAGE_SIZE, page_size),
+            (SEGMENT_SIZE, geometry.segment_size),
+            (SEGMENTS_MAX, geometry.segments_max),
+            (BUCKETS, geometry.buckets),
+            (SEED, seed),
+            (SEQUENCE, 1),
+            (LARGE, 1),
+        ] {
+            region.word(field).store(value, Ordering::Relaxed);
+        }
+        Ok(region)
+    }
+
+    /// Says that everything is in its place: from here on the region is one.
+    pub(crate) fn finish(&self) {
+        self.word(MAGIC).store(MAGIC_WORD, Ordering::Release);
+    }
+
+    /// Reads what a superblock says, from the first bytes of a file of `len` bytes.
+    pub(crate) fn describe(superblock: &Words, len: u64, page_size: u64) -> Result<(Geometry, u128)> {
+        let word = |address: u64| superblock.get((address / WORD) as usize).unwrap_or(&ZERO).load(Ordering::Acquire);
+        if word(MAGIC) != MAGIC_WORD {
+            let finding = "this is not a region, or one whose owner died before it was made";
+            return Err(Error::new(Kind::Corrupt, finding).at(MAGIC).remedy("delete the store and create it anew"));
+        }
+        if word(FORMAT) != FORMAT_WORD {
+            let finding = format!("the region has format {}, and this build knows {FORMAT_WORD}", word(FORMAT));
+            return Err(Error::new(Kind::Unsupported, finding).at(FORMAT).remedy("use the build that made it"));
+        }
+        if word(PAGE_SIZE) != page_size {
+            let finding =
+                format!("the region was made for pages of {} bytes, this machine has {page_size}", word(PAGE_SIZE));
+            return Err(Error::new(Kind::Unsupported, finding)
+                .at(PAGE_SIZE)
+                .remedy("create the store anew on this machine"));
+        }
+        let geometry =
+            Geometry { segment_size: word(SEGMENT_SIZE), segments_max: word(SEGMENTS_MAX), buckets: word(BUCKETS) };
+        let geometry = geometry.check().map_err(|error| error.at(SEGMENT_SIZE))?;
+        if len < geometry.region_len() {
+            let finding = format!("the region was cut off: {len} of {} bytes are left", geometry.region_len());
+            return Err(Error::new(Kind::Corrupt, finding).remedy("delete the store and create it anew"));
+        }
+        let store = u128::from(word(STORE_LOW)) | u128::from(word(STORE_HIGH)) << 64;
+        Ok((geometry, store))
+    }
+
+    /// A region that `describe` has accepted.
+    pub(crate) fn open(words: Words, geometry: Geometry) -> Self {
+        let mut region = Self { words, layout: Layout::of(geometry), seed: 0 };
+        region.seed = region.load(SEED);
+        region
+    }
+
+    /// Bytes in front of which `describe` needs to see.
+    pub(crate) const fn superblock_len() -> u64 {
+        SUPERBLOCK
+    }
+
+    /// The word at `address`. Outside the region, a zero that nobody stores to.
+    #[inline]
+    pub(crate) fn word(&self, address: u64) -> &AtomicU64 {
+        self.words.get((address / WORD) as usize).unwrap_or(&ZERO)
+    }
+
+    /// The eight words from `address` on, which are a line of the cache. Outside the region, zeros.
+    #[inline]
+    pub(crate) fn line(&self, address: u64) -> &[AtomicU64; 8] {
+        let words = self.words.get((address / WORD) as usize..).unwrap_or_default();
+        words.first_chunk().unwrap_or(&ZEROS)
+    }
+
+    /// The word at `address`, and what was written before it.
+    #[inline]
+    pub(crate) fn load(&self, address: u64) -> u64 {
+        self.word(address).load(Ordering::Acquire)
+    }
+
+    /// Changes the word at `address`; whoever loads it sees what was written before. An address outside is our own mistake.
+    #[inline]
+    pub(crate) fn store(&self, address: u64, value: u64) {
+        self.words[(address / WORD) as usize].store(value, Ordering::Release);
+    }
+
+    /// Asks for the line of the cache that `address` lies in.
+    #[inline]
+    pub(crate) fn prefetch(&self, address: u64) {
+        hammerspace_os::prefetch(&self.words, (address / WORD) as usize);
+    }
+
+    /// The word that holds the generation of the segment at `address`; `None` where no segment is.
+    #[inline]
+    pub(crate) fn generation(&self, address: u64) -> Option<Generation<'_>> {
+        let word = self.word(self.layout.generation(self.layout.segment_of(address)?));
+        Some(Generation { word, seen: word.load(Ordering::Acquire) })
+    }
+
+    /// Appends `len` bytes from `address` on to `out`. Racing with a writer it gives some mix, which its caller must not use.
+    #[inline]
+    pub(crate) fn read_bytes(&self, address: u64, len: usize, out: &mut Vec<u8>) {
+        let start = out.len();
+        let (first, skip) = ((address / WORD) as usize, (address % WORD) as u32 * 8);
+        let count = len.div_ceil(WORD as usize);
+        out.resize(start + count * WORD as usize, 0);
+        let words = self.words.get(first..).unwrap_or_default();
+        let targets = out[start..].chunks_exact_mut(WORD as usize);
+        let load = |word: &AtomicU64| word.load(Ordering::Relaxed);
+        if skip == 0 {
+            for (target, word) in targets.zip(words) {
+                target.copy_from_slice(&load(word).to_le_bytes());
+            }
+        } else {
+            let mut low = words.first().map_or(0, load);
+            for (target, word) in targets.zip(words.iter().skip(1).chain([&ZERO])) {
+                let high = load(word);
+                target.copy_from_slice(&(low >> skip | high << (64 - skip)).to_le_bytes());
+                low = high;
+            }
+        }
+        out.truncate(start + len);
+    }
+
+    /// Writes `bytes` from `address` on. What else is in the first and the last word stays as it is.
+    #[inline]
+    pub(crate) fn write_bytes(&self, address: u64, bytes: &[u8]) {
+        let skip = (address % WORD) as usize;
+        let (head, whole) = bytes.split_at(if skip == 0 { 0 } else { bytes.len().min(WORD as usize - skip) });
+        if !head.is_empty() {
+            self.patch(address - skip as u64, skip, head);
+        }
+        let first = (address + head.len() as u64) / WORD;
+        let chunks = whole.chunks_exact(WORD as usize);
+        let tail = chunks.remainder();
+        let end = first as usize + chunks.len();
+        for (word, chunk) in self.words[first as usize..end].iter().zip(chunks) {
+            word.store(u64::from_le_bytes(chunk.try_into().expect("eight bytes")), Ordering::Relaxed);
+        }
+        if !tail.is_empty() {
+            self.patch(end as u64 * WORD, 0, tail);
+        }
+    }
+
+    /// Replaces some bytes of one word, from byte `skip` on.
+    fn patch(&self, address: u64, skip: usize, bytes: &[u8]) {
+        let word = &self.words[(address / WORD) as usize];
+        let mut all = word.load(Ordering::Relaxed).to_le_bytes();
+        all[skip..skip + bytes.len()].copy_from_slice(bytes);
+        word.store(u64::from_le_bytes(all), Ordering::Relaxed);
+    }
+
+    /// Copies whole words within the region.
+    #[inline]
+    pub(crate) fn copy_words(&self, from: u64, to: u64, len: u64) {
+        let range = |start: u64| (start / WORD) as usize..((start + len) / WORD) as usize;
+        for (target, source) in self.words[range(to)].iter().zip(&self.words[range(from)]) {
+            target.store(source.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the bytes from the word at `address` on are `bytes`.
+    #[inline]
+    pub(crate) fn is_equal(&self, address: u64, bytes: &[u8]) -> bool {
+        let words = self.words.get((address / WORD) as usize..).unwrap_or_default();
+        let chunks = bytes.chunks_exact(WORD as usize);
+        let (count, tail) = (chunks.len(), chunks.remainder());
+        if words.len() < count + usize::from(!tail.is_empty()) {
+            return false;
+        }
+        let load = |word: &AtomicU64| word.load(Ordering::Relaxed).to_le_bytes();
+        chunks.zip(words).all(|(chunk, word)| load(word) == chunk)
+            && (tail.is_empty() || load(&words[count])[..tail.len()] == *tail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hammerspace_testkit as testkit;
+
+    use super::*;
+
+    fn region() -> Region {
+        let geometry = Geometry { segment_size: 4096, segments_max: 4, buckets: 4 };
+        Region::create(Words::anonymous(geometry.region_len()).unwrap(), geometry, 7, 9, 4096).unwrap()
+    }
+
+    #[test]
+    fn the_superblock_is_what_its_page_says() {
+        let page = include_str!("../../../docs/format/region.md");
+        let listed: Vec<_> = testkit::page::fields(page, "Superblock")
+            .into_iter()
+            .map(|field| (field.name, field.offset as u64))
+            .collect();
+        assert_eq!(listed, FIELDS);
+    }
+
+    #[test]
+    fn bytes_come_back_from_every_alignment() {
+        let region = region();
+        let base = region.layout.segment(0);
+        let bytes: Vec<u8> = (1..=40).collect();
+        for offset in 0..16 {
+            for len in 0..bytes.len() {
+                region.write_bytes(base, &[0xee; 64]);
+                region.write_bytes(base + offset, &bytes[..len]);
+                let mut out = b"before".to_vec();
+                region.read_bytes(base + offset - offset.min(1), len + 2, &mut out);
+                let edge = if offset == 0 { &bytes[..0] } else { &[0xee][..] };
+                let mut wanted = [b"before", edge, &bytes[..len]].concat();
+                wanted.resize(6 + len + 2, 0xee);
+                assert_eq!(out, wanted, "{len} bytes at {offset}");
+                if offset % 8 == 0 {
+                    assert!(region.is_equal(base + offset, &bytes[..len]));
+                    assert!(len == 0 || !region.is_equal(base + offset, &[&bytes[..len - 1], &[0]].concat()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn outside_there_are_zeros() {
+        let region = region();
+        let end = region.layout.region_len();
+        let mut out = Vec::new();
+        region.read_bytes(end - 4, 16, &mut out);
+        region.read_bytes(u64::MAX - 3, 8, &mut out);
+        assert_eq!((out, region.load(end), region.generation(end).is_none()), (vec![0; 24], 0, true));
+        assert!(!region.is_equal(end, b"x") && !region.is_equal(end - 8, b"12345678x"));
+    }
+
+    #[test]
+    fn what_is_not_a_region_of_ours_is_refused() {
+        let check = |change: &dyn Fn(&Region)| {
+            let region = region();
+            region.finish();
+            change(&region);
+            Region::describe(&region.words, region.layout.region_len(), 4096)
+        };
+        assert_eq!(check(&|_| {}).unwrap().1, 7);
+        let kind = |change: &dyn Fn(&Region)| check(change).unwrap_err().kind();
+        assert_eq!(kind(&|region| region.store(MAGIC, 1)), Kind::Corrupt);
+        assert_eq!(kind(&|region| region.store(FORMAT, 2)), Kind::Unsupported);
+        assert_eq!(kind(&|region| region.store(PAGE_SIZE, 65536)), Kind::Unsupported);
+        assert_eq!(kind(&|region| region.store(SEGMENT_SIZE, 5)), Kind::Corrupt);
+        let region = region();
+        region.finish();
+        assert_eq!(Region::describe(&region.words, 4096, 4096).unwrap_err().kind(), Kind::Corrupt, "cut off");
+    }
+}

@@ -1,0 +1,110 @@
+//! Enumeration: every record, in the order of the index, a few at a time.
+//!
+//! A cursor stands in front of one home bucket of one prefix of the hash. What lies before it has been given out: all keys of lesser
+//! prefixes, and of this prefix those with a lesser home. A split leaves each key's home as it is, so it does not change what lies
+//! before the cursor; of a prefix whose piece was split meanwhile, all pieces are visited for one home, then for the next. The
+//! cleaner changes where records lie and not where slots are.
+//!
+//! So whatever is there from the first call to the last is given out once. What comes or goes meanwhile may be or not.
+
+use hammerspace_error::Result;
+
+use crate::index::bucket::Home;
+use crate::index::directory::Place;
+use crate::read::{self, Meta, Seen};
+use crate::record::OwnedKey;
+use crate::region::Region;
+
+/// How many homes ahead records are asked for.
+const AHEAD: u64 = 4;
+
+/// Where an enumeration stands: a number to keep, and to come back with, also in another process or after the owner's death.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Cursor {
+    /// The prefix, at the top, as hashes have it.
+    prefix: u64,
+    /// How many bits it has; unknown at its first home.
+    depth: u32,
+    bucket: u64,
+}
+
+impl Cursor {
+    /// In front of everything.
+    pub const START: Self = Self { prefix: 0, depth: 0, bucket: 0 };
+
+    /// As one word: prefix 32 | depth 8 | bucket 24.
+    pub fn to_word(self) -> u64 {
+        self.prefix | u64::from(self.depth) << 24 | self.bucket
+    }
+
+    /// What `to_word` made. Any word is a cursor.
+    pub fn from_word(word: u64) -> Self {
+        Self { prefix: word >> 32 << 32, depth: (word >> 24 & 31) as u32, bucket: word & 0xff_ffff }
+    }
+}
+
+/// A record as enumeration gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// The key.
+    pub key: OwnedKey,
+    /// The value.
+    pub value: Vec<u8>,
+    /// What is known beside the value.
+    pub meta: Meta,
+    pub(crate) is_large: bool,
+}
+
+/// Appends the records of the next home to `items`. Gives the cursor after it, or `None` at the end.
+pub(crate) fn step(region: &Region, table: u16, mut at: Cursor, items: &mut Vec<Item>) -> Result<Option<Cursor>> {
+    if at.bucket == 0 {
+        at.depth = Place::of(region, at.prefix).entry.depth();
+    }
+    let mut hash = at.prefix;
+    loop {
+        let depth = visit(region, table, hash, at.bucket, items)?.max(at.depth);
+        hash = hash.wrapping_add(width(depth));
+        if hash == 0 || hash.wrapping_sub(at.prefix) >= width(at.depth) && at.depth > 0 {
+            break;
+        }
+    }
+    if at.bucket + 1 < region.layout.buckets() {
+        return Ok(Some(Cursor { bucket: at.bucket + 1, ..at }));
+    }
+    Ok((hash != 0).then_some(Cursor { prefix: hash, depth: 0, bucket: 0 }))
+}
+
+/// How many hashes have a prefix of `depth` bits in common; all 2^64 of them are 0.
+fn width(depth: u32) -> u64 {
+    1_u64.checked_shl(64 - depth).unwrap_or(0)
+}
+
+/// Appends the records of one home of the piece for `hash`; gives the piece's depth.
+fn visit(region: &Region, table: u16, hash: u64, bucket: u64, items: &mut Vec<Item>) -> Result<u32> {
+    let start = items.len();
+    for _ in 0..read::TRIES {
+        let place = Place::of(region, hash);
+        let home = |bucket| Home::at(region, place.entry.piece(region), bucket, hash);
+        if bucket + AHEAD < region.layout.buckets() {
+            home(bucket + AHEAD).for_each(|_, slot| read::prefetch_record(region, slot));
+        }
+        let is_read = read::read_home(
+            region,
+            home(bucket),
+            |record| {
+                (record.head.table() == table).then(|| {
+                    let mut value = Vec::new();
+                    record.read_value(region, &mut value);
+                    let meta = Seen::of(region, record).meta();
+                    Item { key: record.key(region), value, meta, is_large: record.head.is_large() }
+                })
+            },
+            items,
+        );
+        if is_read && place.is_current_after(region) {
+            return Ok(place.entry.depth());
+        }
+        items.truncate(start);
+    }
+    Err(read::restless())
+}

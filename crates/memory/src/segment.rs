@@ -1,0 +1,179 @@
+//! Segments: what each is used for, and what its owner counts about it.
+//!
+//! ```text
+//! ledger entry: | use 8 B | used 8 B | dead 8 B | created 8 B | tables 8 B | expiring 8 B | first 8 B | last 8 B |
+//! ```
+//!
+//! - A log segment's records lie back to back from its start up to `used`; nothing beyond is ever parsed, since a former use
+//!   leaves plausible bytes there. A head advances `used` after it has written a record and before anything names it.
+//! - `dead`, `tables`, `expiring`, `first` and `last` are hints: a wrong one costs efficiency, never correctness.
+//! - Only the owner reads and writes the ledger. Readers know segments by their generation alone.
+
+use crate::geometry::WORD;
+use crate::region::Region;
+use crate::sync::Ordering::{Relaxed, Release};
+use crate::sync::fence;
+
+/// What a segment is used for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Use {
+    /// Nothing; its bytes mean nothing.
+    Free,
+    /// Pieces of the index.
+    Index,
+    /// A head is writing records to it.
+    Open(Stream),
+    /// Full of records; the cleaner may have it.
+    Closed(Stream),
+    /// A cleaner is moving its records.
+    Cleaning(Stream),
+}
+
+/// Who writes to a segment, and so how long its records are expected to live.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stream(pub(crate) u8);
+
+impl Stream {
+    /// What a user writes over a version that did not live long.
+    pub(crate) const SHORT: Self = Self(0);
+    /// What a user writes otherwise.
+    pub(crate) const LONG: Self = Self(1);
+    /// Survivors of short-lived segments, then those of other segments, by their age.
+    pub(crate) const SURVIVORS: [Self; 4] = [Self(2), Self(3), Self(4), Self(5)];
+}
+
+impl Use {
+    fn word(self) -> u64 {
+        match self {
+            Self::Free => 0,
+            Self::Index => 1,
+            Self::Open(Stream(stream)) => 2 | u64::from(stream) << 8,
+            Self::Closed(Stream(stream)) => 3 | u64::from(stream) << 8,
+            Self::Cleaning(Stream(stream)) => 4 | u64::from(stream) << 8,
+        }
+    }
+
+    fn of(word: u64) -> Self {
+        let stream = Stream((word >> 8) as u8);
+        match word as u8 {
+            1 => Self::Index,
+            2 => Self::Open(stream),
+            3 => Self::Closed(stream),
+            4 => Self::Cleaning(stream),
+            _ => Self::Free,
+        }
+    }
+}
+
+/// One segment of a region.
+#[derive(Clone, Copy)]
+pub(crate) struct Segment<'r> {
+    region: &'r Region,
+    pub(crate) number: u64,
+    ledger: u64,
+}
+
+impl<'r> Segment<'r> {
+    pub(crate) fn new(region: &'r Region, number: u64) -> Self {
+        debug_assert!(number < region.layout.segments_max);
+        Self { region, number, ledger: region.layout.ledger(number) }
+    }
+
+    /// The segment that an address of ours lies in.
+    pub(crate) fn of(region: &'r Region, address: u64) -> Self {
+        Self::new(region, region.layout.segment_of(address).expect("records lie in segments"))
+    }
+
+    pub(crate) fn start(self) -> u64 {
+        self.region.layout.segment(self.number)
+    }
+
+    pub(crate) fn usage(self) -> Use {
+        Use::of(self.region.load(self.ledger))
+    }
+
+    pub(crate) fn set_usage(self, usage: Use) {
+        self.region.store(self.ledger, usage.word());
+    }
+
+    /// Takes a closed segment for cleaning, unless somebody else did.
+    pub(crate) fn claim(self, stream: Stream) -> bool {
+        let (closed, cleaning) = (Use::Closed(stream).word(), Use::Cleaning(stream).word());
+        self.region.word(self.ledger).compare_exchange(closed, cleaning, Relaxed, Relaxed).is_ok()
+    }
+
+    /// Bytes of records.
+    pub(crate) fn used(self) -> u64 {
+        self.region.load(self.ledger + WORD)
+    }
+
+    pub(crate) fn set_used(self, used: u64) {
+        self.region.store(self.ledger + WORD, used);
+    }
+
+    /// Bytes of records that nothing names any more.
+    pub(crate) fn dead(self) -> u64 {
+        self.region.word(self.ledger + 2 * WORD).load(Relaxed)
+    }
+
+    pub(crate) fn bury(self, bytes: u64) {
+        self.region.word(self.ledger + 2 * WORD).fetch_add(bytes, Relaxed);
+    }
+
+    pub(crate) fn live(self) -> u64 {
+        self.used().saturating_sub(self.dead())
+    }
+
+    /// When it was opened, by the region's clock.
+    pub(crate) fn created(self) -> u64 {
+        self.region.word(self.ledger + 3 * WORD).load(Relaxed)
+    }
+
+    /// One bit for each table modulo 64 that has records here.
+    pub(crate) fn tables(self) -> u64 {
+        self.region.word(self.ledger + 4 * WORD).load(Relaxed)
+    }
+
+    pub(crate) fn set_tables(self, tables: u64) {
+        self.region.word(self.ledger + 4 * WORD).store(tables, Relaxed);
+    }
+
+    /// Notes that a record of this size ceases to be then. By its head's writer only.
+    #[cold]
+    pub(crate) fn note_expiry(self, expiry: u64, size: u64) {
+        let [expiring, first, last] = [5, 6, 7].map(|word| self.region.word(self.ledger + word * WORD));
+        let is_first = expiring.load(Relaxed) == 0;
+        expiring.store(expiring.load(Relaxed) + size, Relaxed);
+        first.store(if is_first { expiry } else { first.load(Relaxed).min(expiry) }, Relaxed);
+        last.store(last.load(Relaxed).max(expiry), Relaxed);
+    }
+
+    /// How many of its bytes have expired by `now`, if expiries are spread evenly between the first and the last.
+    pub(crate) fn expired(self, now: u64) -> u64 {
+        let [expiring, first, last] = [5, 6, 7].map(|word| self.region.word(self.ledger + word * WORD).load(Relaxed));
+        if expiring == 0 || now < first {
+            return 0;
+        }
+        let share = |part: u64, whole: u64| (u128::from(expiring) * u128::from(part) / u128::from(whole)) as u64;
+        if now >= last { expiring } else { share(now - first, last - first) }
+    }
+
+    /// Whether something in it may expire.
+    pub(crate) fn is_expiring(self) -> bool {
+        self.region.word(self.ledger + 5 * WORD).load(Relaxed) != 0
+    }
+
+    /// Begins a new use of a free segment: from here on its bytes may change.
+    ///
+    /// The generation changes first. A reader that still has an address in the former use finds it changed when it looks again, if
+    /// it has seen a single new byte: that is what the two fences are for, this one and the reader's.
+    pub(crate) fn begin(self, usage: Use, clock: u64) {
+        let generation = self.region.word(self.region.layout.generation(self.number));
+        generation.store(generation.load(Relaxed) + 1, Relaxed);
+        fence(Release);
+        for (word, value) in [(1, 0), (2, 0), (3, clock), (4, 0), (5, 0), (6, 0), (7, 0)] {
+            self.region.word(self.ledger + word * WORD).store(value, Relaxed);
+        }
+        self.set_usage(usage);
+    }
+}

@@ -1,0 +1,67 @@
+//! Threads that clean before writers have to.
+
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use hammerspace_error::{Doing, Result};
+
+use crate::owner::Owner;
+use crate::sync::{Condvar, Mutex, lock};
+
+/// How long a thread sleeps that nobody wakes.
+const NAP: Duration = Duration::from_millis(100);
+
+/// What wakes the threads, and what ends them.
+#[derive(Default)]
+pub(crate) struct Bell {
+    state: Mutex<State>,
+    rung: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    is_rung: bool,
+    is_over: bool,
+}
+
+impl Bell {
+    /// Wakes the threads.
+    pub(crate) fn ring(&self) {
+        lock(&self.state).is_rung = true;
+        self.rung.notify_all();
+    }
+
+    /// Waits to be woken. `false` when it is time to end.
+    fn wait(&self) -> bool {
+        let state = lock(&self.state);
+        let waited = self.rung.wait_timeout_while(state, NAP, |state| !state.is_rung && !state.is_over);
+        let mut state = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
+        state.is_rung = false;
+        !state.is_over
+    }
+}
+
+impl Owner {
+    /// Ends the threads.
+    pub(crate) fn stop(&self) {
+        lock(&self.bell.state).is_over = true;
+        self.bell.rung.notify_all();
+    }
+
+    /// Starts a thread that cleans whenever free segments become few.
+    pub(crate) fn spawn_cleaner(self: Arc<Self>, number: usize) -> Result<JoinHandle<()>> {
+        let work = move || {
+            while self.bell.wait() {
+                self.purge();
+                // What keeps it from cleaning keeps writers from writing, and they say so.
+                while self.is_short() && self.clean_with(number).unwrap_or(false) {}
+            }
+        };
+        Builder::new().name("hammerspace-cleaner".to_string()).spawn(work).doing("start a thread")
+    }
+
+    fn clean_with(&self, number: usize) -> Result<bool> {
+        lock(&self.cleaners[number]).pass(self)
+    }
+}

@@ -1,0 +1,261 @@
+//! Changing one record.
+//!
+//! A change takes a seat, then the lock of the key's home, and gives both back. Under the lock it looks at the key's record, lets
+//! its caller decide, writes the new record to the seat's head and swings the slot to it. What may take long comes without the
+//! lock: a new segment for the head, cleaning, splitting a piece. Then everything begins anew, and the caller is asked again.
+
+use std::borrow::Cow;
+
+use hammerspace_error::{Error, Kind, Result};
+
+use crate::change::{Change, Old, Outcome, Value};
+use crate::index::bucket::Locked;
+use crate::index::slot::Slot;
+use crate::owner::{Owner, Seat};
+use crate::pool::For;
+use crate::read::Seen;
+use crate::record::{Head, INLINE_MAX, KEY_LEN_MAX, Key, Record, Traits};
+use crate::region::{Region, SEQUENCE};
+use crate::segment::Stream;
+use crate::sync::Ordering::Relaxed;
+
+/// A table as its writers know it: what its records say, and whether they have versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableId {
+    /// The number in its records.
+    pub number: u16,
+    /// Whether each of its records has a version.
+    pub is_versioned: bool,
+}
+
+/// Which record is to change.
+#[derive(Clone, Copy)]
+struct Target<'k> {
+    table: TableId,
+    key: Key<'k>,
+    hash: u64,
+}
+
+/// A record that there is, and the slot that names it.
+struct Found<'r> {
+    at: u64,
+    slot: Slot,
+    old: Old<'r>,
+}
+
+/// A record to be written.
+enum Draft<'c> {
+    New {
+        traits: Traits,
+        value: Cow<'c, [u8]>,
+    },
+    /// This record, these bytes longer.
+    Longer(Record, &'c [u8]),
+}
+
+/// What one try came to.
+enum Try {
+    Done(Outcome),
+    /// The head of this stream has no room for a record of this size.
+    NoRoom {
+        stream: Stream,
+        size: u64,
+        who: For,
+    },
+    /// The key's piece has no slot for it.
+    NoSlot,
+}
+
+/// Changes the record of a key as `decide` says, who sees it as it is; it may be asked again, and counts the last time.
+///
+/// Readers see the record as before or as after. [`Kind::Full`] if it would take more room and there is none.
+#[inline]
+pub(crate) fn update<'c>(
+    owner: &Owner,
+    table: TableId,
+    key: Key<'_>,
+    hash: u64,
+    mut decide: impl FnMut(Option<&Old<'_>>) -> Change<'c>,
+) -> Result<Outcome> {
+    if key.len() > KEY_LEN_MAX {
+        let finding = format!("a key of {} bytes; keys have at most {KEY_LEN_MAX}", key.len());
+        return Err(Error::new(Kind::Invalid, finding).remedy("use a shorter key, such as a hash of it"));
+    }
+    let target = Target { table, key, hash };
+    let mut seat = owner.take_seat();
+    // On the seat: whoever drops a table waits for all seats.
+    if owner.dropped.contains(table.number) {
+        let error = Error::new(Kind::Missing, "the table was dropped");
+        return Err(error.remedy("create it again, or take a new handle of it"));
+    }
+    loop {
+        match attempt(owner, &mut seat, target, &mut decide)? {
+            Try::Done(outcome) => return Ok(outcome),
+            Try::NoRoom { stream, size, who } => owner.make_room(&mut seat, stream, size, who)?,
+            Try::NoSlot => owner.split(hash)?,
+        }
+    }
+}
+
+#[inline]
+fn attempt<'c>(
+    owner: &Owner,
+    seat: &mut Seat,
+    target: Target<'_>,
+    decide: &mut impl FnMut(Option<&Old<'_>>) -> Change<'c>,
+) -> Result<Try> {
+    let region = &owner.region;
+    let home = Locked::of(region, target.hash, owner.incarnation);
+    let found = home.0.find(|at, slot| {
+        let record = Record::at(region, slot.address());
+        let is_it = record.is_of(region, target.table.number, target.key);
+        is_it.then_some(Found { at, slot, old: Old { region, record } })
+    });
+    let visible = found.as_ref().map(|found| &found.old).filter(|old| !Seen::of(region, old.record).is_expired());
+    let change = decide(visible);
+    let mut outcome = Outcome { before: visible.map(Old::meta), ..Outcome::default() };
+    if let Change::Keep = change {
+        outcome.version = outcome.before.and_then(|before| before.version);
+        return Ok(Try::Done(outcome));
+    }
+    if visible.is_some_and(|old| replace_in_place(region, old, &change)) {
+        return Ok(Try::Done(outcome));
+    }
+    outcome.orphan = found.as_ref().and_then(|found| found.old.large()).filter(|large| !change.keeps(*large));
+    if let Some(draft) = draft(visible, change)? {
+        return Ok(write(owner, seat, target, &home, found.as_ref(), draft, outcome));
+    }
+    if let Some(found) = found {
+        home.0.remove(found.at, found.slot);
+        seat.bury(region, found.old.record);
+    }
+    Ok(Try::Done(outcome))
+}
+
+/// Makes the change where the record lies, if that can be done without a reader seeing half of it.
+#[inline]
+fn replace_in_place(region: &Region, old: &Old<'_>, change: &Change<'_>) -> bool {
+    let (record, head) = (old.record, old.record.head);
+    // A version is a promise about one value: it changes with the record.
+    if head.is_versioned() || head.is_large() {
+        return false;
+    }
+    match *change {
+        Change::Append { bytes, .. } => {
+            let len = head.value_len() + bytes.len();
+            let fits = head.has_room_for(len);
+            if fits {
+                region.write_bytes(record.value_address() + head.value_len() as u64, bytes);
+                region.store(record.address, head.grown_to(len).0);
+            }
+            fits
+        }
+        Change::Word { kind, word } if kind == head.kind() && head.value_len() == size_of::<u64>() => {
+            let fits = record.value_address().is_multiple_of(8);
+            if fits {
+                region.word(record.value_address()).store(word, Relaxed);
+            }
+            fits
+        }
+        _ => false,
+    }
+}
+
+/// The record that a change asks for; `None` if that is no record.
+#[inline]
+fn draft<'c>(old: Option<&Old<'_>>, change: Change<'c>) -> Result<Option<Draft<'c>>> {
+    let mut traits = Traits::default();
+    let value = match change {
+        Change::Keep | Change::Delete => return Ok(None),
+        Change::Put { kind, value, expiry } => {
+            (traits.kind, traits.expiry) = (kind, expiry);
+            match value {
+                Value::Bytes(bytes) => bytes,
+                Value::Parts(large) => {
+                    traits.is_large = true;
+                    Cow::Owned(large.to_bytes().to_vec())
+                }
+            }
+        }
+        Change::Append { kind, bytes } => {
+            if let Some(old) = old.filter(|old| !old.record.head.is_large()) {
+                check_len(old.record.head.value_len() + bytes.len())?;
+                return Ok(Some(Draft::Longer(old.record, bytes)));
+            }
+            traits.kind = kind;
+            Cow::Borrowed(bytes)
+        }
+        Change::Word { kind, word } => {
+            (traits.kind, traits.expiry) = (kind, old.and_then(|old| old.meta().expiry));
+            Cow::Owned(word.to_le_bytes().to_vec())
+        }
+    };
+    check_len(value.len())?;
+    Ok(Some(Draft::New { traits, value }))
+}
+
+#[inline]
+fn check_len(len: usize) -> Result<()> {
+    if len <= INLINE_MAX {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Invalid, format!("{len} bytes do not fit into one record of at most {INLINE_MAX}")))
+}
+
+/// Writes a record and lets the key's slot name it.
+#[inline]
+fn write(
+    owner: &Owner,
+    seat: &mut Seat,
+    Target { table, key, hash }: Target<'_>,
+    home: &Locked<'_>,
+    found: Option<&Found<'_>>,
+    draft: Draft<'_>,
+    mut outcome: Outcome,
+) -> Try {
+    let region = &owner.region;
+    let before = found.map(|found| found.old.record);
+    let stream = found.map_or(Stream::LONG, |found| owner.stream_of(found.slot));
+    let version = || table.is_versioned.then(|| region.word(SEQUENCE).fetch_add(1, Relaxed));
+    let target = seat.head(stream);
+    let no_room = |size: u64| {
+        let who = if before.is_some_and(|before| size <= before.head.size()) { For::Keeper } else { For::User };
+        Try::NoRoom { stream, size, who }
+    };
+    let (address, head) = match draft {
+        Draft::Longer(record, bytes) => {
+            let len = record.head.value_len();
+            let head = record.head.regrown_to(len + bytes.len());
+            if !target.has_room(region, head.size()) {
+                return no_room(head.size());
+            }
+            outcome.version = version();
+            let address = target.append_copy(region, record, head, |copy| {
+                if let Some(version) = outcome.version {
+                    Record::set_version(region, copy.address, version);
+                }
+                region.write_bytes(copy.value_address() + len as u64, bytes);
+            });
+            (address, head)
+        }
+        Draft::New { mut traits, value } => {
+            traits.version = table.is_versioned.then_some(0);
+            let head = Head::new(table.number, key, value.len(), &traits);
+            if !target.has_room(region, head.size()) {
+                return no_room(head.size());
+            }
+            traits.version = version();
+            outcome.version = traits.version;
+            (target.append(region, head, &traits, key, &value), head)
+        }
+    };
+    seat.enliven(head);
+    if let Some(found) = found {
+        region.store(found.at, found.slot.moved_to(address).0);
+        seat.bury(region, found.old.record);
+    } else if !home.0.insert(Slot::new(hash, 0, address)) {
+        seat.bury(region, Record { address, head });
+        return Try::NoSlot;
+    }
+    Try::Done(outcome)
+}

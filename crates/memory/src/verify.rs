@@ -1,0 +1,154 @@
+//! The invariants of a region, looked at one by one while nobody changes it.
+
+use std::collections::HashMap;
+
+use crate::geometry::{BUCKET, SLOTS, WORD};
+use crate::index::bucket::Home;
+use crate::index::directory::{Entry, Root};
+use crate::index::slot::Slot;
+use crate::record::{OwnedKey, Record};
+use crate::region::{Region, SEGMENTS_FRESH};
+use crate::segment::{Segment, Use};
+
+/// Findings that are kept; more are counted.
+const FINDINGS_MAX: usize = 20;
+
+/// What a look at everything found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Records that slots name.
+    pub records: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Pieces of the index.
+    pub pieces: u64,
+    /// Slots of the index.
+    pub slots: u64,
+    /// Bytes that the ledger takes for live, beyond those that are: what a cleaner will find dead.
+    pub miscounted: i64,
+    /// What breaks an invariant, the first few of it.
+    pub findings: Vec<String>,
+    /// How much that is in all.
+    pub faults: u64,
+}
+
+impl Report {
+    fn fault(&mut self, finding: impl FnOnce() -> String) {
+        self.faults += 1;
+        if self.findings.len() < FINDINGS_MAX {
+            self.findings.push(finding());
+        }
+    }
+}
+
+/// Looks at everything. Takes a pass over index and records, and memory in proportion to segments.
+pub(crate) fn verify(region: &Region) -> Report {
+    let mut report = Report::default();
+    let mut named = HashMap::new();
+    let root = Root::load(region);
+    if root.depth() > region.layout.depth_max {
+        report.fault(|| format!("the directory has depth {}, of at most {}", root.depth(), region.layout.depth_max));
+        return report;
+    }
+    let mut index = 0;
+    while index < 1 << root.depth() {
+        let entry = Entry(region.load(root.address(region, index)));
+        let span = 1_u64 << root.depth().saturating_sub(entry.depth());
+        if entry.depth() > root.depth() || index % span != 0 {
+            report.fault(|| format!("entry {index} of the directory has a piece of depth {}", entry.depth()));
+            index += 1;
+            continue;
+        }
+        for other in index..index + span {
+            if region.load(root.address(region, other)) != entry.0 {
+                report.fault(|| format!("entries {index} and {other} of the directory should show one piece"));
+            }
+        }
+        let prefix = if root.depth() == 0 { 0 } else { index << (64 - root.depth()) };
+        verify_piece(region, entry, prefix, &mut named, &mut report);
+        index += span;
+    }
+    verify_ledger(region, &named, &mut report);
+    report
+}
+
+fn verify_piece(region: &Region, entry: Entry, prefix: u64, named: &mut HashMap<u64, u64>, report: &mut Report) {
+    let piece = entry.piece(region);
+    let segment = region.layout.segment_of(piece).map(|number| Segment::new(region, number));
+    if segment.is_none_or(|segment| segment.usage() != Use::Index) || !piece.is_multiple_of(region.layout.piece_size) {
+        return report.fault(|| format!("the piece at {piece} does not lie in a segment of the index"));
+    }
+    report.pieces += 1;
+    report.slots += region.layout.buckets() * SLOTS;
+    let mut full = 0;
+    for bucket in 0..region.layout.buckets() {
+        for slot in 1..=SLOTS {
+            full += u64::from(region.load(piece + bucket * BUCKET + slot * WORD) != Slot::EMPTY.0);
+        }
+    }
+    let mut seen = 0;
+    for bucket in 0..region.layout.buckets() {
+        let mut keys: Vec<(u16, OwnedKey)> = Vec::new();
+        Home::at(region, piece, bucket, 0).for_each(|at, slot| {
+            seen += 1;
+            let Some(record) = verify_slot(region, at, slot, named, report) else { return };
+            let hash = record.hash(region, &mut Vec::new());
+            let depth = entry.depth();
+            let is_of_piece = depth == 0 || hash >> (64 - depth) == prefix >> (64 - depth);
+            if !slot.may_be(hash, slot.displacement()) || hash & (region.layout.bucket_mask) != bucket || !is_of_piece {
+                report.fault(|| format!("the slot at {at} is not where its key belongs"));
+            }
+            let key = (record.head.table(), record.key(region));
+            if keys.contains(&key) {
+                report.fault(|| format!("the slot at {at} is the second of its key"));
+            }
+            keys.push(key);
+        });
+    }
+    if seen != full {
+        report.fault(|| format!("{} slots of the piece at {piece} lie beyond the reach of their homes", full - seen));
+    }
+}
+
+/// The record that a slot names, if it can be one.
+fn verify_slot(
+    region: &Region,
+    at: u64,
+    slot: Slot,
+    named: &mut HashMap<u64, u64>,
+    report: &mut Report,
+) -> Option<Record> {
+    let address = slot.address();
+    let number = region.layout.segment_of(address);
+    let holder = number.map(|number| Segment::new(region, number)).filter(|segment| match segment.usage() {
+        Use::Open(_) | Use::Closed(_) | Use::Cleaning(_) => address - segment.start() < segment.used(),
+        Use::Free | Use::Index => false,
+    });
+    let Some(segment) = holder else {
+        report.fault(|| format!("the slot at {at} names {address}, where no record is"));
+        return None;
+    };
+    let record = Record::at(region, address);
+    if address + record.head.size() > segment.start() + segment.used() {
+        report.fault(|| format!("the record at {address} runs past its segment's end"));
+        return None;
+    }
+    report.records += 1;
+    report.bytes += record.head.size();
+    *named.entry(segment.number).or_default() += record.head.size();
+    Some(record)
+}
+
+fn verify_ledger(region: &Region, named: &HashMap<u64, u64>, report: &mut Report) {
+    for segment in (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)) {
+        let live = named.get(&segment.number).copied().unwrap_or(0);
+        if let Use::Open(_) | Use::Closed(_) | Use::Cleaning(_) = segment.usage() {
+            if segment.used() > region.layout.segment_size || live > segment.used() {
+                report.fault(|| {
+                    format!("segment {} counts {} bytes, {live} of them named", segment.number, segment.used())
+                });
+            }
+            report.miscounted += segment.live().cast_signed() - live.cast_signed();
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Reading a region: what its owner and every other process can do alike.
+
+use hammerspace_error::Result;
+
+use crate::large;
+use crate::read::{self, IN_FLIGHT, Meta};
+use crate::record::Key;
+use crate::region::{CATALOGUE, LIMIT, Region, SEGMENTS_FRESH};
+use crate::scan::{self, Cursor, Item};
+use crate::segment::{Segment, Use};
+
+/// A region to read. Cheap to take; any number at a time.
+#[derive(Clone, Copy)]
+pub struct View<'r> {
+    pub(crate) region: &'r Region,
+}
+
+impl View<'_> {
+    /// Appends the value of a key to `out`. `None`, and nothing appended, where there is none.
+    ///
+    /// Two misses of the cache: the key's home in the index, and its record.
+    #[inline]
+    pub fn get(self, table: u16, key: Key<'_>, out: &mut Vec<u8>) -> Result<Option<Meta>> {
+        self.get_hashed(table, key, key.hash(self.region.seed, table), out)
+    }
+
+    #[inline]
+    fn get_hashed(self, table: u16, key: Key<'_>, hash: u64, out: &mut Vec<u8>) -> Result<Option<Meta>> {
+        let start = out.len();
+        let Some(mut seen) = read::read(self.region, table, key, hash, out)? else { return Ok(None) };
+        if seen.head.is_large() {
+            out.truncate(start);
+            match large::get(self.region, table, key, hash, out)? {
+                Some(whole) => seen = whole,
+                None => return Ok(None),
+            }
+        }
+        if seen.is_expired() {
+            out.truncate(start);
+            return Ok(None);
+        }
+        Ok(Some(seen.meta()))
+    }
+
+    /// Looks many keys up, their misses of the cache at the same time. `each` is given the place of the key among `keys`, and what
+    /// `get` would give.
+    pub fn get_many(
+        self,
+        table: u16,
+        keys: &[Key<'_>],
+        mut each: impl FnMut(usize, Option<(Meta, &[u8])>),
+    ) -> Result<()> {
+        let mut value = Vec::new();
+        let mut hashes = Vec::with_capacity(IN_FLIGHT);
+        for (batch, keys) in keys.chunks(IN_FLIGHT).enumerate() {
+            hashes.clear();
+            hashes.extend(keys.iter().map(|key| key.hash(self.region.seed, table)));
+            read::warm(self.region, &hashes);
+            for (at, (key, hash)) in keys.iter().zip(&hashes).enumerate() {
+                value.clear();
+                let meta = self.get_hashed(table, *key, *hash, &mut value)?;
+                each(batch * IN_FLIGHT + at, meta.map(|meta| (meta, &value[..])));
+            }
+        }
+        Ok(())
+    }
+
+    /// A number that changes whenever the list of tables does. One load.
+    pub fn catalogue(self) -> u64 {
+        self.region.load(CATALOGUE)
+    }
+
+    /// Some records of a table, from `cursor` on: about `count`, fewer at the end. Gives where to go on, `None` at the end.
+    ///
+    /// A record that is there from the first call to the last is given exactly once, whatever is written, cleaned or split
+    /// meanwhile.
+    pub fn scan(self, table: u16, cursor: Cursor, count: usize, items: &mut Vec<Item>) -> Result<Option<Cursor>> {
+        let start = items.len();
+        let mut next = Some(cursor);
+        while let Some(at) = next
+            && items.len() - start < count
+        {
+            let before = items.len();
+            next = scan::step(self.region, table, at, items)?;
+            self.complete(table, items, before)?;
+        }
+        Ok(next)
+    }
+
+    /// Reads values that lie in parts, and drops what has expired.
+    fn complete(self, table: u16, items: &mut Vec<Item>, from: usize) -> Result<()> {
+        let mut at = from;
+        while at < items.len() {
+            let item = &mut items[at];
+            let mut is_there = item.meta.expiry.is_none_or(|expiry| expiry > read::now());
+            if is_there && item.is_large {
+                item.value.clear();
+                let meta = self.get(table, item.key.as_key(), &mut item.value)?;
+                is_there = meta.is_some();
+                item.meta = meta.unwrap_or(item.meta);
+            }
+            if is_there {
+                at += 1;
+            } else {
+                items.swap_remove(at);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the region holds, as far as is counted. O(segments).
+    pub fn usage(self) -> Usage {
+        let region = self.region;
+        let size = region.layout.segment_size;
+        let mut usage = Usage { limit: region.load(LIMIT) * size, segment_size: size, ..Usage::default() };
+        for number in 0..region.load(SEGMENTS_FRESH).min(region.layout.segments_max) {
+            let segment = Segment::new(region, number);
+            match segment.usage() {
+                Use::Free => usage.free += size,
+                Use::Index => usage.index += size,
+                Use::Open(_) => {
+                    usage.open += size;
+                    usage.live += segment.live();
+                }
+                Use::Closed(_) | Use::Cleaning(_) => {
+                    usage.closed += size;
+                    usage.closed_live += segment.live();
+                    usage.live += segment.live();
+                }
+            }
+        }
+        usage
+    }
+
+    /// The live bytes of each segment, in order; `None` for those that hold no records.
+    pub fn map(self) -> Vec<Option<u64>> {
+        let region = self.region;
+        let fresh = region.load(SEGMENTS_FRESH).min(region.layout.segments_max);
+        (0..fresh)
+            .map(|number| Segment::new(region, number))
+            .map(|segment| match segment.usage() {
+                Use::Free | Use::Index => None,
+                _ => Some(segment.live()),
+            })
+            .collect()
+    }
+}
+
+/// Bytes of a region, by what they are used for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// What may be used.
+    pub limit: u64,
+    /// Bytes of a segment.
+    pub segment_size: u64,
+    /// Segments that were used and are free.
+    pub free: u64,
+    /// Segments of the index.
+    pub index: u64,
+    /// Segments that somebody is writing to.
+    pub open: u64,
+    /// Segments full of records, live or dead.
+    pub closed: u64,
+    /// Live records.
+    pub live: u64,
+    /// Those of them in closed segments.
+    pub closed_live: u64,
+}
+
+impl Usage {
+    /// Live bytes of the segments that are full, as a share of them.
+    #[expect(clippy::cast_precision_loss, reason = "a share, for people")]
+    pub fn utilisation(&self) -> f64 {
+        if self.closed == 0 { 0.0 } else { self.closed_live as f64 / self.closed as f64 }
+    }
+
+    /// Bytes of all segments in use.
+    pub fn in_use(&self) -> u64 {
+        self.index + self.open + self.closed
+    }
+}

@@ -1,0 +1,175 @@
+//! Random histories on tiny regions, beside a map that says what must be there.
+
+use std::collections::HashMap;
+
+use fastrand::Rng;
+use hammerspace_error::Kind;
+use hammerspace_memory::{Change, Cursor, Geometry, Item, Key, Memory, Options, OwnedKey, TableId};
+
+/// Segments of 8 KiB, pieces of 4 buckets: everything happens often.
+pub(crate) fn tiny(segments: u64) -> Options {
+    let geometry = Geometry { segment_size: 8 << 10, segments_max: 4096, buckets: 4 };
+    Options {
+        geometry: Some(geometry),
+        cleaners: 0,
+        writers: 1,
+        seed: Some(1),
+        ..Options::with_limit(segments * (8 << 10))
+    }
+}
+
+pub(crate) const PLAIN: TableId = TableId { number: 1, is_versioned: false };
+pub(crate) const VERSIONED: TableId = TableId { number: 2, is_versioned: true };
+
+fn key_of(number: u64) -> OwnedKey {
+    match number % 3 {
+        0 => OwnedKey::Integer(number),
+        1 => OwnedKey::Bytes(format!("key {number}").into_bytes()),
+        _ => OwnedKey::Bytes(number.to_le_bytes().to_vec()),
+    }
+}
+
+fn value_of(rng: &mut Rng, len_max: usize) -> Vec<u8> {
+    let len = if rng.u8(..8) == 0 { rng.usize(..=len_max) } else { rng.usize(..64) };
+    let seed = rng.u8(..);
+    (0..len).map(|at| seed.wrapping_add(at as u8)).collect()
+}
+
+type Twin = HashMap<(u16, OwnedKey), (u8, Vec<u8>)>;
+
+/// One change on both sides. `Full` must leave the store as it was.
+fn change(memory: &Memory, twin: &mut Twin, rng: &mut Rng, keys: u64) {
+    let table = if rng.bool() { PLAIN } else { VERSIONED };
+    let key = key_of(rng.u64(..keys));
+    let entry = (table.number, key.clone());
+    let before = twin.get(&entry).cloned();
+    let refused = match rng.u8(..10) {
+        0..4 => {
+            let (kind, value) = (rng.u8(..64), value_of(rng, 300));
+            let outcome = memory.put(table, key.as_key(), kind, &value, None, |_| true);
+            twin.insert(entry.clone(), (kind, value));
+            outcome
+        }
+        4..7 => {
+            let bytes = value_of(rng, 40);
+            let outcome = memory.append(table, key.as_key(), 1, &bytes);
+            twin.entry(entry.clone()).or_insert_with(|| (1, Vec::new())).1.extend_from_slice(&bytes);
+            outcome
+        }
+        7 => {
+            let word = rng.u64(..);
+            let outcome = memory.update(table, key.as_key(), |_| Change::Word { kind: 2, word });
+            twin.insert(entry.clone(), (2, word.to_le_bytes().to_vec()));
+            outcome
+        }
+        _ => {
+            let outcome = memory.update(table, key.as_key(), |_| Change::Delete);
+            twin.remove(&entry);
+            assert_eq!(outcome.as_ref().unwrap().before.is_some(), before.is_some());
+            outcome
+        }
+    };
+    if let Err(error) = refused {
+        assert_eq!(error.kind(), Kind::Full, "{error}");
+        match before {
+            Some(before) => twin.insert(entry, before),
+            None => twin.remove(&entry),
+        };
+    }
+}
+
+pub(crate) fn everything(memory: &Memory, table: TableId) -> Vec<Item> {
+    let (mut items, mut cursor) = (Vec::new(), Some(Cursor::START));
+    while let Some(at) = cursor {
+        cursor = memory.view().scan(table.number, Cursor::from_word(at.to_word()), 10, &mut items).unwrap();
+    }
+    items
+}
+
+fn compare(memory: &Memory, twin: &Twin) {
+    for ((table, key), (kind, value)) in twin {
+        let mut found = Vec::new();
+        let meta = memory.view().get(*table, key.as_key(), &mut found).unwrap();
+        assert_eq!((meta.map(|meta| meta.kind), &found), (Some(*kind), value), "{key:?} of table {table}");
+    }
+    for table in [PLAIN, VERSIONED] {
+        let mut listed: Vec<_> = everything(memory, table).into_iter().map(|item| (item.key, item.value)).collect();
+        let mut wanted: Vec<_> = twin
+            .iter()
+            .filter(|((of, _), _)| *of == table.number)
+            .map(|((_, key), (_, value))| (key.clone(), value.clone()))
+            .collect();
+        listed.sort();
+        wanted.sort();
+        assert_eq!(listed, wanted);
+    }
+    let report = memory.verify();
+    assert_eq!((report.faults, &report.findings[..]), (0, &[][..]));
+    assert_eq!(report.records as usize, twin.len());
+    assert_eq!(report.miscounted, 0);
+}
+
+fn history(seed: u64, segments: u64, keys: u64, changes: usize) -> Memory {
+    println!("seed {seed}");
+    let memory = Memory::anonymous(&tiny(segments)).unwrap();
+    let (mut rng, mut twin) = (Rng::with_seed(seed), Twin::new());
+    for number in 0..changes {
+        change(&memory, &mut twin, &mut rng, keys);
+        if number % 2000 == 0 {
+            compare(&memory, &twin);
+        }
+    }
+    compare(&memory, &twin);
+    memory
+}
+
+#[test]
+fn a_roomy_store_is_still_a_map() {
+    for seed in 0..4 {
+        let memory = history(seed, 400, 3000, 20_000);
+        assert!(memory.verify().pieces > 50, "the index grew");
+    }
+}
+
+#[test]
+fn a_tight_store_is_still_a_map() {
+    for seed in 10..20 {
+        let memory = history(seed, 64, 900, 20_000);
+        let cleaned = memory.cleaned();
+        assert!(cleaned.segments > 50 && cleaned.moved > 0, "the cleaner was busy: {cleaned:?}");
+    }
+}
+
+/// A harness that cannot see this cannot see anything.
+#[test]
+#[should_panic(expected = "of table 1")]
+fn canary_a_record_that_differs_is_noticed() {
+    let memory = Memory::anonymous(&tiny(100)).unwrap();
+    memory.put(PLAIN, Key::Bytes(b"key 1"), 0, b"value", None, |_| true).unwrap();
+    compare(&memory, &Twin::from([((1, key_of(1)), (0, b"other".to_vec()))]));
+}
+
+#[test]
+fn long_values_come_back_and_go_without_trace() {
+    let memory = Memory::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
+    let key = Key::Bytes(b"long");
+    let value: Vec<u8> = (0..3_000_000_u32).map(|at| (at / 7) as u8).collect();
+    let get = || {
+        let mut found = Vec::new();
+        memory.view().get(1, key, &mut found).unwrap().map(|_| found)
+    };
+    memory.put(PLAIN, key, 0, &value, None, |_| true).unwrap();
+    assert!(get().as_ref() == Some(&value));
+    memory.append(PLAIN, key, 0, &value[..100_000]).unwrap();
+    assert!(get() == Some([&value[..], &value[..100_000]].concat()));
+    memory.put(PLAIN, key, 0, b"short", None, |_| true).unwrap();
+    assert_eq!((get().as_deref(), memory.verify().records), (Some(&b"short"[..]), 1));
+    let mut all = b"short".to_vec();
+    for part in value.chunks(9_999).take(40) {
+        memory.append(PLAIN, key, 0, part).unwrap();
+        all.extend_from_slice(part);
+        assert!(get().as_ref() == Some(&all));
+    }
+    memory.update(PLAIN, key, |_| Change::Delete).unwrap();
+    assert_eq!((get(), memory.verify().records, memory.verify().faults), (None, 0, 0));
+}

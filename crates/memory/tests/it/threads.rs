@@ -1,0 +1,140 @@
+//! Many threads at once: values that say what they must be, so that a torn or a stale one is recognised.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use fastrand::Rng;
+use hammerspace_memory::{Change, Key, Memory, Old, Options};
+
+use crate::model::{PLAIN, everything, tiny};
+
+/// What the value of a key says at a round: key, round, and bytes that follow from both.
+fn value_of(key: u64, round: u64) -> Vec<u8> {
+    let len = 16 + (key * 7 + round * 13) % 200;
+    let mut value = [key.to_le_bytes(), round.to_le_bytes()].concat();
+    value.extend((16..len).map(|at| (key ^ round ^ at) as u8));
+    value
+}
+
+/// The round that a value of this key is of, if it is whole.
+fn round_of(key: u64, value: &[u8]) -> Option<u64> {
+    let round = u64::from_le_bytes(value.get(8..16)?.try_into().ok()?);
+    (value == value_of(key, round)).then_some(round)
+}
+
+/// Writers raise the rounds of their own keys; readers must never see a torn value, another key's, or a round going back.
+fn race(options: &Options, keys_each: u64, rounds: u64) -> Memory {
+    let memory = Memory::anonymous(options).unwrap();
+    let written: Vec<AtomicU64> = (0..2 * keys_each).map(|_| AtomicU64::new(0)).collect();
+    let is_over = AtomicBool::new(false);
+    for key in 0..2 * keys_each {
+        memory.put(PLAIN, Key::Integer(key), 0, &value_of(key, 0), None, |_| true).unwrap();
+    }
+    let write = |first: u64| {
+        let mut rng = Rng::with_seed(first);
+        for _ in 0..rounds * keys_each {
+            let key = first * keys_each + rng.u64(..keys_each);
+            let round = written[key as usize].load(Ordering::Relaxed) + 1;
+            memory.put(PLAIN, Key::Integer(key), 0, &value_of(key, round), None, |_| true).unwrap();
+            written[key as usize].store(round, Ordering::Release);
+        }
+    };
+    let read = |seed: u64| {
+        let mut rng = Rng::with_seed(seed);
+        let mut value = Vec::new();
+        while !is_over.load(Ordering::Relaxed) {
+            let key = rng.u64(..2 * keys_each);
+            let before = written[key as usize].load(Ordering::Acquire);
+            value.clear();
+            let found = memory.view().get(PLAIN.number, Key::Integer(key), &mut value).unwrap();
+            assert!(found.is_some(), "seed {seed}: key {key} was always there");
+            let round = round_of(key, &value).unwrap_or_else(|| panic!("seed {seed}: key {key} is torn: {value:?}"));
+            assert!(round >= before, "seed {seed}: key {key} was at {before} before, and is read at {round}");
+        }
+    };
+    thread::scope(|scope| {
+        let readers = [scope.spawn(|| read(77)), scope.spawn(|| read(78))];
+        let writers = [scope.spawn(|| write(0)), scope.spawn(|| write(1))];
+        let failed = writers.into_iter().any(|writer| writer.join().is_err());
+        is_over.store(true, Ordering::Relaxed);
+        assert!(!failed && readers.into_iter().all(|reader| reader.join().is_ok()));
+    });
+    for item in everything(&memory, PLAIN) {
+        let hammerspace_memory::OwnedKey::Integer(key) = item.key else { panic!("{item:?}") };
+        assert_eq!(round_of(key, &item.value), Some(written[key as usize].load(Ordering::Relaxed)));
+    }
+    assert_eq!(everything(&memory, PLAIN).len() as u64, 2 * keys_each);
+    memory
+}
+
+#[test]
+fn readers_see_whole_values_while_writers_and_a_cleaner_move_them() {
+    let memory = race(&Options { cleaners: 1, writers: 2, ..tiny(64) }, 500, 60);
+    assert!(memory.cleaned().segments > 100, "{:?}", memory.cleaned());
+    assert_eq!(memory.verify().findings, Vec::<String>::new());
+}
+
+#[test]
+fn counters_lose_nothing() {
+    let memory = Memory::anonymous(&Options { writers: 2, cleaners: 1, ..tiny(64) }).unwrap();
+    let add = |seed| {
+        let mut rng = Rng::with_seed(seed);
+        for _ in 0..30_000 {
+            let key = Key::Integer(rng.u64(..100));
+            let add = |old: u64| Change::Word { kind: 1, word: old + 1 };
+            memory.update(PLAIN, key, |old| add(old.and_then(Old::word).unwrap_or(0))).unwrap();
+        }
+    };
+    thread::scope(|scope| {
+        for seed in 0..3 {
+            let add = &add;
+            scope.spawn(move || add(seed));
+        }
+    });
+    let count = |value: &[u8]| u64::from_le_bytes(value.try_into().unwrap());
+    assert_eq!(everything(&memory, PLAIN).iter().map(|item| count(&item.value)).sum::<u64>(), 90_000);
+}
+
+/// Whoever is there throughout is listed once, while others come and go and the index grows.
+#[test]
+fn a_scan_gives_what_stays_exactly_once() {
+    let memory = Memory::anonymous(&Options { cleaners: 1, writers: 1, ..tiny(2000) }).unwrap();
+    let staying = 0..1000_u64;
+    for key in staying.clone() {
+        memory.put(PLAIN, Key::Integer(key), 0, &value_of(key, 0), None, |_| true).unwrap();
+    }
+    thread::scope(|scope| {
+        let churn = scope.spawn(|| {
+            for key in 1000..12_000 {
+                memory.put(PLAIN, Key::Integer(key), 0, &value_of(key, 0), None, |_| true).unwrap();
+                if key % 3 == 0 {
+                    memory
+                        .update(PLAIN, Key::Integer(key - 900), |old| {
+                            if old.is_some() && key - 900 >= 1000 { Change::Delete } else { Change::Keep }
+                        })
+                        .unwrap();
+                }
+            }
+        });
+        while !churn.is_finished() {
+            let mut seen = vec![0; 1000];
+            for item in everything(&memory, PLAIN) {
+                let hammerspace_memory::OwnedKey::Integer(key) = item.key else { panic!("{item:?}") };
+                assert_eq!(round_of(key, &item.value), Some(0));
+                if let Some(count) = seen.get_mut(key as usize) {
+                    *count += 1;
+                }
+            }
+            assert!(seen.iter().all(|&count| count == 1), "{seen:?}");
+        }
+    });
+}
+
+/// A harness that takes another key's bytes for whole would see nothing.
+#[test]
+fn canary_a_torn_value_is_recognised() {
+    let (mut torn, other) = (value_of(3, 5), value_of(3, 6));
+    let len = torn.len().min(other.len());
+    torn[20..len].copy_from_slice(&other[20..len]);
+    assert_eq!((round_of(3, &torn), round_of(4, &other), round_of(3, &other)), (None, None, Some(6)));
+}
