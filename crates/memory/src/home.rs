@@ -44,6 +44,10 @@ impl Backing for RegionFile {
 }
 
 impl RegionFile {
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
     /// Room for what the tables say about this many segments.
     pub(crate) fn back_tables(&self, layout: &Layout, segments: u64) -> Result<()> {
         self.0.allocate(0, layout.generation(0))?;

@@ -3,7 +3,7 @@
 //! Here is what all changes share: seats to write from, segments for their heads, pieces for the index, and the count of what is
 //! live. How one record changes is in `update.rs`.
 //!
-//! Locks are taken in this order, and nobody waits for an earlier one: large, seat, cleaner, splits, pool, home. Splitting locks all homes
+//! Locks are taken in this order, and nobody waits for an earlier one: large, seat, splits, cleaner, pool, home. Splitting locks all homes
 //! of a piece; who holds one waits for nothing.
 
 use hammerspace_error::{Error, Kind, Result};
@@ -11,6 +11,7 @@ use hammerspace_error::{Error, Kind, Result};
 use crate::cleaner::Cleaner;
 use crate::geometry::{LEDGER_ENTRY, WORD};
 use crate::head::Head;
+use crate::index::bucket::Locked;
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::index::split::{self, Unsplit};
@@ -135,12 +136,12 @@ impl Owner {
         self.live.fetch_add(std::mem::take(&mut seat.live).cast_unsigned(), Relaxed);
         let mut vain = 0;
         let segment = loop {
-            if who == For::User && self.live.load(Relaxed) + size > self.live_max() && !self.purge() {
+            if who == For::User && self.live() + size > self.live_max() && !self.purge() {
                 return Err(self.full());
             }
             let available = {
                 let mut pool = lock(&self.pool);
-                if let Some(segment) = pool.take(region, &*self.backing, who)? {
+                if let Some(segment) = pool.take_for(region, &*self.backing, who, stream)? {
                     break segment;
                 }
                 pool.available(region)
@@ -158,6 +159,13 @@ impl Owner {
             self.bell.ring();
         }
         Ok(())
+    }
+
+    /// Removes a record that its slot in this home names.
+    pub(crate) fn remove(&self, home: &Locked<'_>, at: u64, slot: Slot, record: Record) {
+        home.0.remove(at, slot);
+        Segment::of(&self.region, record.address).bury(record.head.size());
+        self.live.fetch_sub(record.head.size(), Relaxed);
     }
 
     /// Lets one cleaner make one pass, or waits for one that is under way.
@@ -179,8 +187,13 @@ impl Owner {
     }
 
     /// A segment for survivors.
-    pub(crate) fn survivor(&self) -> Result<Option<u64>> {
-        lock(&self.pool).take(&self.region, &*self.backing, For::Cleaner)
+    pub(crate) fn survivor(&self, stream: Stream) -> Result<Option<u64>> {
+        lock(&self.pool).take_for(&self.region, &*self.backing, For::Cleaner, stream)
+    }
+
+    /// How many bytes of records there are. Less than none for a while, where one seat has counted what another wrote as dead.
+    fn live(&self) -> u64 {
+        self.live.load(Relaxed).cast_signed().max(0).cast_unsigned()
     }
 
     /// How many bytes of records there may be.
@@ -212,11 +225,8 @@ impl Owner {
     #[cold]
     fn full(&self) -> Error {
         let size = self.region.layout.segment_size;
-        let finding = format!(
-            "the store is full: {} of {} bytes are live records",
-            self.live.load(Relaxed),
-            self.region.load(LIMIT) * size
-        );
+        let finding =
+            format!("the store is full: {} of {} bytes are live records", self.live(), self.region.load(LIMIT) * size);
         Error::new(Kind::Full, finding).remedy("delete something, or raise the memory limit")
     }
 

@@ -43,6 +43,13 @@ impl Cursor {
     }
 }
 
+impl Cursor {
+    /// Whether a hash begins as the cursor's prefix does.
+    fn covers(self, hash: u64) -> bool {
+        self.depth == 0 || (hash ^ self.prefix) >> (64 - self.depth) == 0
+    }
+}
+
 /// A record as enumeration gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
@@ -58,13 +65,14 @@ pub struct Item {
 /// Appends the records of the next home to `items`. Gives the cursor after it, or `None` at the end.
 pub(crate) fn step(region: &Region, table: u16, mut at: Cursor, items: &mut Vec<Item>) -> Result<Option<Cursor>> {
     if at.bucket == 0 {
-        at.depth = Place::of(region, at.prefix).entry.depth();
+        at.depth = Place::of(region, at.prefix).entry.depth().min(region.layout.depth_max);
     }
     let mut hash = at.prefix;
     loop {
-        let depth = visit(region, table, hash, at.bucket, items)?.max(at.depth);
-        hash = hash.wrapping_add(width(depth));
-        if hash == 0 || hash.wrapping_sub(at.prefix) >= width(at.depth) && at.depth > 0 {
+        let depth = visit(region, table, hash, at, items)?.max(at.depth);
+        // The next multiple of the width: a cursor may be any word.
+        hash = (hash & !width(depth).wrapping_sub(1)).wrapping_add(width(depth));
+        if hash == 0 || !at.covers(hash) {
             break;
         }
     }
@@ -80,8 +88,8 @@ fn width(depth: u32) -> u64 {
 }
 
 /// Appends the records of one home of the piece for `hash`; gives the piece's depth.
-fn visit(region: &Region, table: u16, hash: u64, bucket: u64, items: &mut Vec<Item>) -> Result<u32> {
-    let start = items.len();
+fn visit(region: &Region, table: u16, hash: u64, at: Cursor, items: &mut Vec<Item>) -> Result<u32> {
+    let (start, bucket) = (items.len(), at.bucket);
     for _ in 0..read::TRIES {
         let place = Place::of(region, hash);
         let home = |bucket| Home::at(region, place.entry.piece(region), bucket, hash);
@@ -91,6 +99,8 @@ fn visit(region: &Region, table: u16, hash: u64, bucket: u64, items: &mut Vec<It
         let is_read = read::read_home(
             region,
             home(bucket),
+            // A piece may have more than the cursor's prefix where an owner died while it was split.
+            |slot| at.covers(slot.prefix()),
             |record| {
                 (record.head.table() == table).then(|| {
                     let mut value = Vec::new();
@@ -102,9 +112,12 @@ fn visit(region: &Region, table: u16, hash: u64, bucket: u64, items: &mut Vec<It
             items,
         );
         if is_read && place.is_current_after(region) {
-            return Ok(place.entry.depth());
+            return Ok(place.entry.depth().min(region.layout.depth_max));
         }
         items.truncate(start);
+        if !is_read {
+            break;
+        }
     }
     Err(read::restless())
 }
