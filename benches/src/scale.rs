@@ -20,7 +20,8 @@ pub(crate) struct Scale {
     pub(crate) build: u64,
     /// How often each side runs.
     pub(crate) rounds: usize,
-    /// The same where a round takes milliseconds. Other virtual machines share the cores, and what they leave changes that often.
+    /// The same where a work takes some milliseconds. Other virtual machines share the cores, and what they leave changes that often,
+    /// or stays for minutes: so many short rounds rather than few long ones.
     pub(crate) rounds_short: usize,
     /// The same where a round takes seconds.
     pub(crate) rounds_large: usize,
@@ -36,12 +37,12 @@ impl Scale {
         keys: 100_000,
         keys_large: Some(1_000_000),
         tables: &[1_000_000, 10_000_000, 100_000_000],
-        lookups: 50_000,
+        lookups: 20_000,
         compressed: 1_000_000,
         compressed_lookups: 100_000,
         build: 10_000_000,
         rounds: 21,
-        rounds_short: 61,
+        rounds_short: 201,
         rounds_large: 5,
         short_simulations: false,
         has_goals: true,
@@ -69,6 +70,11 @@ impl Scale {
         } else {
             setup
         }
+    }
+
+    /// Whether it is the size that goals are meant for.
+    pub(crate) fn is_full(&self) -> bool {
+        self.has_goals
     }
 
     /// The goal, if goals make sense at this size.

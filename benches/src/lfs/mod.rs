@@ -17,6 +17,7 @@ use crate::report::{Report, Row};
 use crate::scale::Scale;
 
 /// All rows.
+#[expect(clippy::unnecessary_wraps, reason = "as all benches are")]
 pub(crate) fn rows(scale: &Scale, _scratch: &Path) -> Result<Vec<Row>> {
     let mut rows = published::rows(scale);
     rows.extend(store::rows(scale));
