@@ -59,10 +59,11 @@ impl Memory {
     /// A region in memory of this process alone, which ends with the handle.
     pub fn anonymous(options: &Options) -> Result<Self> {
         let geometry = options.geometry.unwrap_or_else(|| Geometry::for_limit(options.limit));
+        let segments = options.segments(geometry.check()?)?;
         let words = Shared::anonymous(geometry.region_len())?;
         let page_size = hammerspace_os::process::page_size() as u64;
         let region = Region::create(words, geometry, 0, options.seed.unwrap_or(0x5eed), page_size)?;
-        region.store(LIMIT, options.limit / geometry.segment_size);
+        region.store(LIMIT, segments);
         let pool = plant(&region, &NoFile)?;
         Self::start(region, pool, 0, Box::new(NoFile), None, options)
     }

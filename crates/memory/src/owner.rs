@@ -133,6 +133,10 @@ impl Owner {
     /// Gives a head a new segment, and cleans one if that is what it takes.
     pub(crate) fn make_room(&self, seat: &mut Seat, stream: Stream, size: u64, who: For) -> Result<()> {
         let region = &self.region;
+        if size > region.layout.segment_size {
+            let finding = format!("a record of {size} bytes; segments have {}", region.layout.segment_size);
+            return Err(Error::new(Kind::Invalid, finding).remedy("use a shorter key or value"));
+        }
         self.live.fetch_add(std::mem::take(&mut seat.live).cast_unsigned(), Relaxed);
         let mut vain = 0;
         let segment = loop {
@@ -196,12 +200,22 @@ impl Owner {
         self.live.load(Relaxed).cast_signed().max(0).cast_unsigned()
     }
 
+    /// Segments without which writers never find room: heads, the first of the index, what is kept back, and one to fill.
+    pub(crate) fn segments_min(writers: usize, cleaners: usize) -> u64 {
+        let seats = writers.max(1).next_power_of_two();
+        Self::kept_back(seats, cleaners.max(1)) + 2
+    }
+
+    /// Segments that count for nothing when it comes to how much there may be.
+    fn kept_back(seats: usize, cleaners: usize) -> u64 {
+        Pool::reserve(For::User) + 2 * seats as u64 + 4 * cleaners as u64 + 1
+    }
+
     /// How many bytes of records there may be.
     pub(crate) fn live_max(&self) -> u64 {
         let region = &self.region;
         let segments = region.load(LIMIT).saturating_sub(lock(&self.pool).index_segments());
-        let heads = 2 * self.seats.len() as u64 + 4 * self.cleaners.len() as u64;
-        let kept_back = Pool::reserve(For::User) + heads + 1;
+        let kept_back = Self::kept_back(self.seats.len(), self.cleaners.len());
         let size = region.layout.segment_size;
         (segments * size / 100 * LIVE_MAX_PERCENT).min(segments.saturating_sub(kept_back) * size)
     }

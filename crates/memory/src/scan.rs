@@ -44,9 +44,10 @@ impl Cursor {
 }
 
 impl Cursor {
-    /// Whether a hash begins as the cursor's prefix does.
+    /// Whether a hash lies between the cursor's prefix and the next of its depth.
     fn covers(self, hash: u64) -> bool {
-        self.depth == 0 || (hash ^ self.prefix) >> (64 - self.depth) == 0
+        let end = next(self.prefix, self.depth);
+        hash >= self.prefix && (end == 0 || hash < end)
     }
 }
 
@@ -70,8 +71,7 @@ pub(crate) fn step(region: &Region, table: u16, mut at: Cursor, items: &mut Vec<
     let mut hash = at.prefix;
     loop {
         let depth = visit(region, table, hash, at, items)?.max(at.depth);
-        // The next multiple of the width: a cursor may be any word.
-        hash = (hash & !width(depth).wrapping_sub(1)).wrapping_add(width(depth));
+        hash = next(hash, depth);
         if hash == 0 || !at.covers(hash) {
             break;
         }
@@ -82,9 +82,11 @@ pub(crate) fn step(region: &Region, table: u16, mut at: Cursor, items: &mut Vec<
     Ok((hash != 0).then_some(Cursor { prefix: hash, depth: 0, bucket: 0 }))
 }
 
-/// How many hashes have a prefix of `depth` bits in common; all 2^64 of them are 0.
-fn width(depth: u32) -> u64 {
-    1_u64.checked_shl(64 - depth).unwrap_or(0)
+/// The first hash whose prefix of `depth` bits is the next one; 0 after the last.
+fn next(hash: u64, depth: u32) -> u64 {
+    // How many hashes have a prefix in common; all 2^64 of them are 0.
+    let width = 1_u64.checked_shl(64 - depth).unwrap_or(0);
+    (hash & !width.wrapping_sub(1)).wrapping_add(width)
 }
 
 /// Appends the records of one home of the piece for `hash`; gives the piece's depth.

@@ -3,4 +3,5 @@
 mod board;
 mod model;
 mod processes;
+mod refusals;
 mod threads;
