@@ -14,8 +14,7 @@ use loom::model::Builder;
 /// Runs a model without a flaw, and with each of those that it must fail with.
 fn prove<F: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static>(none: F, flaws: &[F], model: fn(F)) {
     let explore = |flaw: F| {
-        let mut builder = Builder::new();
-        builder.preemption_bound = Some(4);
+        let builder = Builder::new();
         builder.check(move || model(flaw));
     };
     explore(none);
