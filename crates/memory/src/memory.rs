@@ -50,19 +50,20 @@ impl Memory {
     /// Of the options only threads count. O(segments + entries of the directory).
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let Held { file, region, lock } = home::open(path.as_ref())?;
-        let (pool, live) = adopt::adopt(&region);
+        let (pool, live) = adopt::adopt(&region).map_err(|error| error.file(file.path()))?;
         let memory = Self::start(region, pool, live, Box::new(file), Some(lock), options)?;
-        large::remove_pending(&memory.owner)?;
+        large::remove_pending(&memory.owner);
         Ok(memory)
     }
 
     /// A region in memory of this process alone, which ends with the handle.
     pub fn anonymous(options: &Options) -> Result<Self> {
         let geometry = options.geometry.unwrap_or_else(|| Geometry::for_limit(options.limit));
+        let segments = options.segments(geometry.check()?)?;
         let words = Shared::anonymous(geometry.region_len())?;
         let page_size = hammerspace_os::process::page_size() as u64;
         let region = Region::create(words, geometry, 0, options.seed.unwrap_or(0x5eed), page_size)?;
-        region.store(LIMIT, options.limit / geometry.segment_size);
+        region.store(LIMIT, segments);
         let pool = plant(&region, &NoFile)?;
         Self::start(region, pool, 0, Box::new(NoFile), None, options)
     }
@@ -107,7 +108,7 @@ impl Memory {
     ) -> Result<Outcome> {
         self.check()?;
         let outcome = update(&self.owner, table, key, self.hash(table, key), decide)?;
-        self.clear_away(outcome)
+        Ok(self.clear_away(outcome))
     }
 
     /// Puts a value of any length, if `is_wanted` says so of the record there is.
@@ -130,7 +131,7 @@ impl Memory {
         let outcome = large::put(&self.owner, table, key, hash, value, |old, parts| {
             if is_wanted(old) { Change::Put { kind, value: parts.into(), expiry } } else { Change::Keep }
         })?;
-        self.clear_away(outcome)
+        Ok(self.clear_away(outcome))
     }
 
     /// Appends to a value, which may become of any length; where there is none it begins with these bytes.
@@ -144,7 +145,7 @@ impl Memory {
             return Ok(outcome);
         }
         let outcome = large::append(&self.owner, table, key, self.hash(table, key), kind, bytes)?;
-        self.clear_away(outcome)
+        Ok(self.clear_away(outcome))
     }
 
     /// Drops a table: O(threads) now, and what its records take comes back later. Until `has_dropped` says that nothing is left,
@@ -182,11 +183,11 @@ impl Memory {
     }
 
     /// Removes the parts of a value that was replaced.
-    fn clear_away(&self, outcome: Outcome) -> Result<Outcome> {
+    fn clear_away(&self, outcome: Outcome) -> Outcome {
         if let Some(orphan) = outcome.orphan {
-            large::remove(&self.owner, orphan)?;
+            orphan.remove(&self.owner);
         }
-        Ok(outcome)
+        outcome
     }
 
     /// Lets a cleaner make one segment free, now. `false` if no segment is worth it.
@@ -208,7 +209,7 @@ impl Memory {
 
 /// An empty index for a new region, which then is one.
 fn plant(region: &Region, backing: &dyn Backing) -> Result<Pool> {
-    let mut pool = Pool::new(std::collections::VecDeque::new(), Vec::new(), 0);
+    let mut pool = Pool::default();
     let root = region.layout.directory(0, 0);
     backing.back(root, region.layout.directory(0, 1) - root)?;
     let Some([piece, spare]) = pool.take_pieces(region, backing, For::Cleaner)? else {

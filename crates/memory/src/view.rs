@@ -112,7 +112,8 @@ impl View<'_> {
     pub fn usage(self) -> Usage {
         let region = self.region;
         let size = region.layout.segment_size;
-        let mut usage = Usage { limit: region.load(LIMIT) * size, segment_size: size, ..Usage::default() };
+        let mut usage =
+            Usage { limit: region.load(LIMIT).saturating_mul(size), segment_size: size, ..Usage::default() };
         for number in 0..region.load(SEGMENTS_FRESH).min(region.layout.segments_max) {
             let segment = Segment::new(region, number);
             match segment.usage() {
