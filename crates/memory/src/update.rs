@@ -107,7 +107,10 @@ fn attempt<'c>(
         is_it.then(|| Found { at, slot, old: Old { region, record, traits: record.traits(region) } })
     });
     let visible = found.as_ref().map(|found| &found.old).filter(|old| !is_expired(old.traits.expiry));
-    let change = decide(visible);
+    let change = match decide(visible) {
+        Change::Expire(_) if visible.is_none() => Change::Keep,
+        change => change,
+    };
     let mut outcome = Outcome { before: visible.map(Old::meta), ..Outcome::default() };
     if let Change::Keep = change {
         outcome.version = visible.and_then(|old| old.traits.version);
@@ -170,6 +173,12 @@ fn draft<'c>(old: Option<&Old<'_>>, change: Change<'c>) -> Result<Option<Draft<'
                     Cow::Owned(large.to_bytes().to_vec())
                 }
             }
+        }
+        Change::Expire(expiry) => {
+            let Some(old) = old else { return Ok(None) };
+            (traits.kind, traits.expiry, traits.is_large) = (old.traits.kind, expiry, old.traits.is_large);
+            old.record.read_value(old.region, &mut kept);
+            Cow::Borrowed(&[][..])
         }
         Change::Append { kind, bytes } => {
             traits.kind = kind;
