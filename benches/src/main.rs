@@ -8,6 +8,7 @@
 mod binding;
 mod data;
 mod goal;
+mod lfs;
 mod machine;
 mod measure;
 mod plot;
@@ -15,6 +16,7 @@ mod report;
 mod scale;
 mod space;
 mod sparkey;
+mod store;
 
 use std::error::Error;
 use std::path::Path;
@@ -30,7 +32,16 @@ type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 /// A bench: its name, and what measures its rows with scratch files in a directory.
 type Bench = (&'static str, fn(&Scale, &Path) -> Result<Vec<Row>>);
 
-const BENCHES: &[Bench] = &[("space", space::rows), ("sparkey", sparkey::rows)];
+const BENCHES: &[Bench] = &[
+    ("lfs", lfs::rows),
+    ("space", space::rows),
+    ("sparkey", sparkey::rows),
+    ("store-allocation", store::allocation),
+    ("store-bigmem", store::bigmem),
+    ("store-cleaner", store::cleaner),
+    ("store-loss", store::loss),
+    ("store-points", store::points),
+];
 
 /// Those that run in other languages, and only by name: each needs an interpreter with our package in it, and the suite of
 /// that language runs it on small inputs.
@@ -40,7 +51,7 @@ const OF_BINDINGS: &[Bench] = &[("python", binding::python), ("ruby", binding::r
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask bench")]
 struct Options {
-    /// One bench; without it, all of them
+    /// One bench, or those whose names begin so; without it, all of them
     name: Option<String>,
     /// Small inputs, for a look; no result file is written
     #[arg(long)]
@@ -70,8 +81,8 @@ fn run(options: &Options) -> Result {
     if !options.small {
         let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
         let file = report.save(&results, options.name.as_deref().unwrap_or("all"))?;
-        if let Some(plot) = sparkey::plot(&report) {
-            std::fs::write(file.with_extension("svg"), plot)?;
+        for (ending, plot) in sparkey::plots(&report).into_iter().chain(lfs::plots(&report)) {
+            std::fs::write(file.with_extension(ending), plot)?;
         }
         eprintln!("kept as {}", file.display());
     }
@@ -80,7 +91,12 @@ fn run(options: &Options) -> Result {
 
 fn measure(options: &Options) -> Result<Report> {
     let scale = if options.small { Scale::SMALL } else { Scale::FULL };
-    let chosen = |name: &str| options.name.as_deref().is_none_or(|wanted| wanted == name);
+    let chosen = |name: &str| {
+        options
+            .name
+            .as_deref()
+            .is_none_or(|wanted| name.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('-')))
+    };
     let by_name = OF_BINDINGS.iter().filter(|(name, _)| options.name.as_deref() == Some(name));
     let benches: Vec<&Bench> = BENCHES.iter().filter(|(name, _)| chosen(name)).chain(by_name).collect();
     if benches.is_empty() {
@@ -118,7 +134,11 @@ mod tests {
         for row in rows {
             let mut fields: Vec<&str> = row.as_object().unwrap().keys().map(String::as_str).collect();
             fields.sort_unstable();
-            assert_eq!(fields, ["goal", "met", "name", "ours", "peer", "peer_name", "ratio", "unit"], "{row}");
+            assert_eq!(
+                fields,
+                ["goal", "met", "name", "ours", "peer", "peer_name", "ratio", "spread", "unit"],
+                "{row}"
+            );
             assert!(row["ours"].as_f64().unwrap() > 0.0, "{row}");
             assert!(row["goal"].is_null() && row["met"].is_null(), "no goal makes sense at this size: {row}");
         }
@@ -127,6 +147,6 @@ mod tests {
     #[test]
     fn an_unknown_bench_is_refused_by_naming_those_there_are() {
         let options = Options { name: Some("spice".into()), small: true, json: false };
-        assert!(measure(&options).err().unwrap().to_string().contains("there are: space, sparkey, python"));
+        assert!(measure(&options).err().unwrap().to_string().contains("there are: lfs, space, sparkey, store-"));
     }
 }

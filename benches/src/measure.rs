@@ -10,19 +10,52 @@ pub(crate) type Work<'a> = &'a mut dyn FnMut() -> Result<Duration>;
 /// The median time of each work, in seconds. They run in turn, A B C, A B C, …, so that what disturbs one disturbs all;
 /// a first turn warms them up and does not count.
 pub(crate) fn in_turn<const N: usize>(rounds: usize, works: &mut [Work<'_>; N]) -> Result<[f64; N]> {
-    let mut times = [const { Vec::new() }; N];
+    let mut times = Times([const { Vec::new() }; N]);
+    (0..=rounds).try_for_each(|round| times.add(round, 0..N, works))?;
+    Ok(times.medians())
+}
+
+/// The times of works that run to and fro, A B C, C B A, A B C, …: for rounds so short that the works of one find the machine
+/// in one state. A first round warms them up and does not count.
+pub(crate) fn to_and_fro<const N: usize>(rounds: usize, works: &mut [Work<'_>; N]) -> Result<Times<N>> {
+    let mut times = Times([const { Vec::new() }; N]);
     for round in 0..=rounds {
-        for (work, times) in works.iter_mut().zip(&mut times) {
-            let time = work()?;
+        if round % 2 == 0 { times.add(round, 0..N, works)? } else { times.add(round, (0..N).rev(), works)? }
+    }
+    Ok(times)
+}
+
+/// How long each work took in each round, in seconds.
+pub(crate) struct Times<const N: usize>([Vec<f64>; N]);
+
+impl<const N: usize> Times<N> {
+    fn add(&mut self, round: usize, order: impl Iterator<Item = usize>, works: &mut [Work<'_>; N]) -> Result {
+        for at in order {
+            let time = works[at]()?;
             if round > 0 {
-                times.push(time);
+                self.0[at].push(time.as_secs_f64());
             }
         }
+        Ok(())
     }
-    Ok(times.map(|mut times| {
-        times.sort();
-        times[times.len() / 2].as_secs_f64()
-    }))
+
+    /// The median of each work.
+    pub(crate) fn medians(&self) -> [f64; N] {
+        self.0.each_ref().map(|times| percentile(times, 50))
+    }
+
+    /// How many times as fast as the other a work was, round by round: in a tenth of them less than the first number, in a
+    /// tenth more than the second.
+    pub(crate) fn spread(&self, ours: usize, theirs: usize) -> [f64; 2] {
+        let ratios: Vec<f64> = self.0[theirs].iter().zip(&self.0[ours]).map(|(theirs, ours)| theirs / ours).collect();
+        [10, 90].map(|percent| percentile(&ratios, percent))
+    }
+}
+
+fn percentile(numbers: &[f64], percent: usize) -> f64 {
+    let mut numbers = numbers.to_vec();
+    numbers.sort_by(f64::total_cmp);
+    numbers[numbers.len() * percent / 100]
 }
 
 /// How long it takes, and what it gives.
@@ -47,19 +80,32 @@ pub(crate) fn millions_a_second(count: usize, seconds: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::RefCell;
+
+    /// A work that takes so long, in milliseconds, and leaves its name.
+    fn work(name: char, millis: [u64; 4], order: &RefCell<String>) -> impl FnMut() -> Result<Duration> {
+        let mut turn = millis.into_iter();
+        move || {
+            order.borrow_mut().push(name);
+            Ok(Duration::from_millis(turn.next().expect("three rounds and the first")))
+        }
+    }
 
     #[test]
     fn works_run_in_turn_and_the_median_counts() {
-        let order = std::cell::RefCell::new(String::new());
-        let work = |name: char, millis: [u64; 4]| {
-            let (order, mut turn) = (&order, millis.into_iter());
-            move || {
-                order.borrow_mut().push(name);
-                Ok(Duration::from_millis(turn.next().expect("three rounds and the first")))
-            }
-        };
-        let [a, b] = in_turn(3, &mut [&mut work('a', [999, 1, 300, 2]), &mut work('b', [0, 7, 7, 7])]).unwrap();
+        let order = RefCell::default();
+        let mut works = (work('a', [999, 1, 300, 2], &order), work('b', [0, 7, 7, 7], &order));
+        let [a, b] = in_turn(3, &mut [&mut works.0, &mut works.1]).unwrap();
         assert_eq!((a, b), (0.002, 0.007));
-        assert_eq!(order.into_inner(), "abababab");
+        assert_eq!(order.take(), "abababab");
+    }
+
+    #[test]
+    fn works_run_to_and_fro_and_rounds_are_compared_one_by_one() {
+        let order = RefCell::default();
+        let mut works = (work('a', [0, 1, 100, 2], &order), work('b', [0, 3, 100, 8], &order));
+        let times = to_and_fro(3, &mut [&mut works.0, &mut works.1]).unwrap();
+        assert_eq!((times.medians(), times.spread(0, 1)), ([0.002, 0.008], [1.0, 4.0]));
+        assert_eq!(order.take(), "abbaabba");
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! { "machine": { "cpu", "cores", "memory_bytes", "kernel", "filesystem" }, "date", "command",
-//!   "rows": [ { "name", "unit", "ours", "peer", "peer_name", "ratio", "goal", "met" } ] }
+//!   "rows": [ { "name", "unit", "ours", "peer", "peer_name", "ratio", "spread", "goal", "met" } ] }
 //! ```
 //!
-//! `ratio` is ours / peer in the row's unit. `goal` is read by [`Goal`]; where none makes sense it is null, and so is `met`.
+//! `ratio` is ours / peer in the row's unit, of medians. `spread` is what the ratios of single rounds lie between, but for a tenth
+//! below and a tenth above, where rounds are many and short; else it is null. `goal` is read by [`Goal`]; where none makes sense it is null, and so is `met`.
 
 use std::borrow::Cow;
 use std::fs;
@@ -39,6 +40,7 @@ pub(crate) struct Row {
     peer: Option<f64>,
     peer_name: Option<Text>,
     ratio: Option<f64>,
+    spread: Option<[f64; 2]>,
     goal: Option<Text>,
     met: Option<bool>,
 }
@@ -53,7 +55,7 @@ impl Row {
         peer: f64,
     ) -> Self {
         let (peer, peer_name, ratio) = (Some(peer), Some(peer_name.into()), Some(ours / peer));
-        Self { name: name.into(), unit: unit.into(), ours, peer, peer_name, ratio, goal: None, met: None }
+        Self { name: name.into(), unit: unit.into(), ours, peer, peer_name, ratio, spread: None, goal: None, met: None }
     }
 
     /// What we take, where there is nobody to compare with.
@@ -65,6 +67,7 @@ impl Row {
             peer: None,
             peer_name: None,
             ratio: None,
+            spread: None,
             goal: None,
             met: None,
         }
@@ -80,7 +83,13 @@ impl Row {
         self
     }
 
-    fn cells(&self) -> [String; 8] {
+    /// With what the ratios of most rounds lie between.
+    pub(crate) fn spread(mut self, spread: [f64; 2]) -> Self {
+        self.spread = Some(spread);
+        self
+    }
+
+    fn cells(&self) -> [String; COLUMNS] {
         let met = match self.met {
             None => "",
             Some(true) => "yes",
@@ -93,6 +102,7 @@ impl Row {
             self.peer.map(significant).unwrap_or_default(),
             self.peer_name.as_deref().unwrap_or_default().into(),
             self.ratio.map(significant).unwrap_or_default(),
+            self.spread.map(|spread| spread.map(significant).join(" to ")).unwrap_or_default(),
             self.goal.as_deref().unwrap_or_default().into(),
             met.into(),
         ]
@@ -120,7 +130,8 @@ impl Report {
             "`{}` on {}: {cpu}, {cores} cores, {memory} GiB, Linux {kernel}, {filesystem}\n",
             self.command, self.date
         );
-        let head = ["name", "unit", "ours", "peer", "peer's name", "ratio", "goal", "met"].map(String::from);
+        let head =
+            ["name", "unit", "ours", "peer", "peer's name", "ratio", "10 to 90 %", "goal", "met"].map(String::from);
         where_and_when + "\n" + &table(&head, &self.rows.iter().map(Row::cells).collect::<Vec<_>>())
     }
 
@@ -135,11 +146,14 @@ impl Report {
     }
 }
 
-fn table(head: &[String; 8], rows: &[[String; 8]]) -> String {
+/// Columns of the table that people read.
+const COLUMNS: usize = 9;
+
+fn table(head: &[String; COLUMNS], rows: &[[String; COLUMNS]]) -> String {
     let width =
         |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(head[column].len());
-    let widths: [usize; 8] = std::array::from_fn(width);
-    let line = |cells: &[String; 8]| -> String {
+    let widths: [usize; COLUMNS] = std::array::from_fn(width);
+    let line = |cells: &[String; COLUMNS]| -> String {
         let padded = cells.iter().zip(widths).map(|(cell, width)| format!("| {cell:width$} "));
         padded.collect::<String>() + "|\n"
     };
@@ -178,7 +192,8 @@ mod tests {
     #[test]
     fn a_saved_report_is_read_back() {
         let directory = tempfile::tempdir().unwrap();
-        let rows = vec![Row::new("get, present", "M/s", 123.4, "std HashMap", 56.78).goal(Some(">= 3"))];
+        let rows =
+            vec![Row::new("get, present", "M/s", 123.4, "std HashMap", 56.78).spread([2.1, 2.34]).goal(Some(">= 3"))];
         let report = Report::new("cargo xtask bench".into(), directory.path(), rows);
         let file = report.save(directory.path(), "space").unwrap();
         assert!(file.file_name().unwrap().to_str().unwrap().ends_with("-space.json"));
@@ -186,7 +201,8 @@ mod tests {
         assert_eq!(read["rows"][0]["met"], false);
         let table = fs::read_to_string(file.with_extension("md")).unwrap();
         assert!(
-            table.contains("| get, present | M/s  | 123  | 56.8 | std HashMap | 2.17  | >= 3 | **no** |"),
+            table
+                .contains("| get, present | M/s  | 123  | 56.8 | std HashMap | 2.17  | 2.10 to 2.34 | >= 3 | **no** |"),
             "{table}"
         );
     }

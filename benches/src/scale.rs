@@ -1,5 +1,7 @@
 //! How much a bench does: enough to mean something, or little enough for a test.
 
+use hammerspace_lfs_sim::{End, Setup};
+
 /// How much a bench does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
@@ -18,10 +20,13 @@ pub(crate) struct Scale {
     pub(crate) build: u64,
     /// How often each side runs.
     pub(crate) rounds: usize,
-    /// The same where a round takes milliseconds. Other virtual machines share the cores, and what they leave changes that often.
+    /// The same where a work takes some milliseconds. Other virtual machines share the cores, and what they leave changes that often,
+    /// or stays for minutes: so many short rounds rather than few long ones.
     pub(crate) rounds_short: usize,
     /// The same where a round takes seconds.
     pub(crate) rounds_large: usize,
+    /// Whether simulations are cut short: an eighth of the records, and two turns of them.
+    short_simulations: bool,
     /// Whether the goals are meant for this size.
     has_goals: bool,
 }
@@ -32,13 +37,14 @@ impl Scale {
         keys: 100_000,
         keys_large: Some(1_000_000),
         tables: &[1_000_000, 10_000_000, 100_000_000],
-        lookups: 50_000,
+        lookups: 20_000,
         compressed: 1_000_000,
         compressed_lookups: 100_000,
         build: 10_000_000,
         rounds: 21,
-        rounds_short: 61,
+        rounds_short: 201,
         rounds_large: 5,
+        short_simulations: false,
         has_goals: true,
     };
     /// What a test has time for.
@@ -53,8 +59,23 @@ impl Scale {
         rounds: 3,
         rounds_short: 3,
         rounds_large: 2,
+        short_simulations: true,
         has_goals: false,
     };
+
+    /// A simulation as it is to be run.
+    pub(crate) fn simulation(&self, setup: Setup) -> Setup {
+        if self.short_simulations {
+            Setup { capacity: setup.capacity / 8, end: End::Turns { warm: 1, measured: 1 }, ..setup }
+        } else {
+            setup
+        }
+    }
+
+    /// Whether it is the size that goals are meant for.
+    pub(crate) fn is_full(&self) -> bool {
+        self.has_goals
+    }
 
     /// The goal, if goals make sense at this size.
     pub(crate) fn goal(&self, goal: &'static str) -> Option<&'static str> {

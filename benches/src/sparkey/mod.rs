@@ -27,8 +27,12 @@ pub(crate) fn rows(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Rate against table size, if the report has the rows of every size.
-pub(crate) fn plot(report: &Report) -> Option<String> {
+/// The endings of the files of charts, and the charts: rate against table size, if the report has the rows of every size.
+pub(crate) fn plots(report: &Report) -> Vec<(String, String)> {
+    plot(report).map(|plot| ("svg".into(), plot)).into_iter().collect()
+}
+
+fn plot(report: &Report) -> Option<String> {
     let sizes: Vec<String> = Scale::FULL.tables.iter().map(|keys| in_words(*keys as usize)).collect();
     let row = |how: &str, size: &str| report.numbers(&format!("{how}, hits, {size} keys"));
     let ours = |how: &str| -> Option<Line> {

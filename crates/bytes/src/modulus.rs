@@ -1,38 +1,39 @@
-//! Remainders by a divisor that stays the same: four multiplications instead of a division.
+//! Remainders by a divisor that stays the same: two multiplications instead of a division.
 //!
-//! Source: Lemire, Kaser and Kurz, "Faster remainder by direct computation" (2019). With `c = ceil(2^128 / d)`, the low 128
-//! bits of `c * n` are the fraction `n / d` leaves behind, scaled; times `d`, their top is the remainder. Exact for all 64-bit
-//! `n` and `d`, since 128 bits are at least as many as both have together.
+//! Sources: Barrett, "Implementing the Rivest Shamir and Adleman public key encryption algorithm" (1986), for 64 bits; Lemire,
+//! Kaser and Kurz, "Faster remainder by direct computation" (2019), for 32.
 
 /// A divisor, prepared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Modulus {
     divisor: u64,
-    reciprocal: u128,
+    /// `(2^64 - 1) / divisor`.
+    reciprocal: u64,
 }
 
 impl Modulus {
     /// Prepares `divisor`, which must not be 0: costs one division.
     pub const fn new(divisor: u64) -> Self {
-        // Rounded up; for a divisor of 1 the result, 2^128, wraps to 0, and so do all remainders.
-        Self { divisor, reciprocal: (u128::MAX / divisor as u128).wrapping_add(1) }
+        Self { divisor, reciprocal: u64::MAX / divisor }
     }
 
     /// `n % divisor`.
     #[inline]
-    pub const fn of(self, n: u64) -> u64 {
-        let fraction = self.reciprocal.wrapping_mul(n as u128);
-        let low = ((fraction as u64 as u128) * self.divisor as u128) >> 64;
-        let high = (fraction >> 64) * self.divisor as u128;
-        ((high + low) >> 64) as u64
+    pub fn of(self, n: u64) -> u64 {
+        // The reciprocal falls short of `2^64 / divisor` by 1 at most, so this of `n / divisor` by less than 1 before it is rounded.
+        let quotient = ((u128::from(self.reciprocal) * u128::from(n)) >> 64) as u64;
+        let rest = n.wrapping_sub(quotient.wrapping_mul(self.divisor));
+        // So there may be one divisor left in it. If not, the difference wraps, and is the larger one.
+        rest.min(rest.wrapping_sub(self.divisor))
     }
 
-    /// The same with two multiplications, where `n` and the divisor have 32 bits: then 64 are as many as both have together.
+    /// The same, where `n` and the divisor have 32 bits: the low 64 bits of `n` times `2^64 / divisor`, rounded up, are the
+    /// fraction that `n / divisor` leaves behind, scaled; times the divisor, their top is the remainder.
     #[inline]
     pub const fn of_short(self, n: u32) -> u32 {
         debug_assert!(self.divisor <= u32::MAX as u64);
-        let reciprocal = ((self.reciprocal >> 64) as u64).wrapping_add(1);
-        let fraction = reciprocal.wrapping_mul(n as u64);
+        // For a divisor of 1 this wraps to 0, and so do all remainders.
+        let fraction = self.reciprocal.wrapping_add(1).wrapping_mul(n as u64);
         ((fraction as u128 * self.divisor as u128) >> 64) as u32
     }
 }

@@ -2,21 +2,20 @@
 
 use std::borrow::Cow;
 
-use crate::read::Meta;
-use crate::record::{Record, Traits};
+use crate::read::{Meta, Seen};
+use crate::record::Record;
 use crate::region::Region;
 
 /// A key's record as it is while its lock is held.
 pub struct Old<'r> {
     pub(crate) region: &'r Region,
     pub(crate) record: Record,
-    pub(crate) traits: Traits,
 }
 
 impl Old<'_> {
     /// What is known beside the value.
     pub fn meta(&self) -> Meta {
-        Meta { kind: self.traits.kind, version: self.traits.version, expiry: self.traits.expiry }
+        Seen::of(self.region, self.record).meta()
     }
 
     /// Bytes of the value.
@@ -31,7 +30,7 @@ impl Old<'_> {
     /// Appends the value to `out`. Of a value that lies in several records it gives nothing and says `false`.
     #[must_use]
     pub fn read(&self, out: &mut Vec<u8>) -> bool {
-        if self.traits.is_large {
+        if self.record.head.is_large() {
             return false;
         }
         self.record.read_value(self.region, out);
@@ -40,16 +39,17 @@ impl Old<'_> {
 
     /// A value of eight bytes as a little-endian number.
     pub fn word(&self) -> Option<u64> {
-        let mut bytes = Vec::with_capacity(16);
-        if self.record.head.value_len() != 8 || !self.read(&mut bytes) {
+        if self.record.head.value_len() != 8 || self.record.head.is_large() {
             return None;
         }
-        Some(u64::from_le_bytes(bytes.try_into().ok()?))
+        let address = self.record.value_address();
+        let (first, skip) = (self.region.load(address), address % 8 * 8);
+        Some(if skip == 0 { first } else { first >> skip | self.region.load(address + 8) << (64 - skip) })
     }
 
     /// Where a value lies that is too long for its record.
     pub(crate) fn large(&self) -> Option<Large> {
-        self.traits.is_large.then(|| {
+        self.record.head.is_large().then(|| {
             let mut bytes = Vec::new();
             self.record.read_value(self.region, &mut bytes);
             Large::of(&bytes)
@@ -125,9 +125,9 @@ pub enum Change<'c> {
         /// When it ceases to be, in milliseconds since 1970.
         expiry: Option<u64>,
     },
-    /// Its value grows by these bytes; its expiry stays. Where there was none, it begins with them.
+    /// Its value grows by these bytes; what else is known of it stays. Where there was none, it begins with them.
     Append {
-        /// What the value is.
+        /// What the value is, where there was none.
         kind: u8,
         /// The bytes.
         bytes: &'c [u8],

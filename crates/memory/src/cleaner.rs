@@ -16,7 +16,8 @@ use crate::head::Head;
 use crate::index::bucket::Home;
 use crate::index::bucket::Locked;
 use crate::index::directory::Place;
-use crate::owner::{Owner, is_expired, now};
+use crate::owner::Owner;
+use crate::read::{Seen, now};
 use crate::record::Record;
 use crate::region::{CLOCK, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Stream, Use};
@@ -82,9 +83,12 @@ impl Cleaner {
         Ok(true)
     }
 
-    /// Takes note of how long a short-lived segment lasted; gives the mean of the last ones.
+    /// Takes note of how long a short-lived segment lasted; gives the mean of the last ones, once there are enough.
     fn learn(&mut self, age: u64) -> u64 {
         self.lifetimes.push_back(age);
+        if self.lifetimes.len() < LIFETIMES {
+            return u64::MAX;
+        }
         if self.lifetimes.len() > LIFETIMES {
             self.lifetimes.pop_front();
         }
@@ -128,15 +132,17 @@ impl Cleaner {
         let Some((at, slot)) = named else { return Ok(true) };
         // It may have grown since it was looked at; the room it has is the same.
         let record = Record::at(region, record.address);
-        if owner.dropped.contains(record.head.table()) || is_expired(record.expiry(region)) {
+        if owner.dropped.contains(record.head.table()) || Seen::of(region, record).is_expired() {
             home.0.remove(at, slot);
             owner.live.fetch_sub(record.head.size(), Relaxed);
             return Ok(true);
         }
         let cleaned = record.head.cleaned();
-        let address = head.append_copy(region, record, cleaned);
+        let address = head.append_copy(region, record, cleaned, |_| {});
         region.store(at, slot.moved_to(address).0);
-        owner.live.fetch_sub(record.head.size() - cleaned.size(), Relaxed);
+        if cleaned.size() < record.head.size() {
+            owner.live.fetch_sub(record.head.size() - cleaned.size(), Relaxed);
+        }
         self.stats.moved += cleaned.size();
         Ok(true)
     }
@@ -179,8 +185,8 @@ fn survivors_of(stream: Stream, age: u64, lifetime: u64) -> usize {
         return 0;
     }
     match age / lifetime.max(1) {
-        0..4 => 1,
-        4..16 => 2,
+        0..2 => 1,
+        2..16 => 2,
         _ => 3,
     }
 }

@@ -10,14 +10,18 @@ pub(crate) struct Head {
     segment: Option<u64>,
     start: u64,
     used: u64,
+    /// The number of the segment.
+    number: u64,
+    tables: u64,
 }
 
 impl Head {
     pub(crate) fn new(stream: Stream) -> Self {
-        Self { stream, segment: None, start: 0, used: 0 }
+        Self { stream, segment: None, start: 0, used: 0, number: 0, tables: 0 }
     }
 
     /// Whether a record of `size` bytes fits.
+    #[inline]
     pub(crate) fn has_room(&self, region: &Region, size: u64) -> bool {
         self.segment.is_some() && self.used + size <= region.layout.segment_size
     }
@@ -28,6 +32,7 @@ impl Head {
         let segment = Segment::new(region, segment);
         segment.begin(Use::Open(self.stream), clock);
         (self.segment, self.start, self.used) = (Some(segment.number), segment.start(), 0);
+        (self.number, self.tables) = (segment.number, 0);
         written
     }
 
@@ -40,13 +45,14 @@ impl Head {
     }
 
     /// Appends a record that fits, and gives its address.
+    #[inline]
     pub(crate) fn append(
         &mut self,
         region: &Region,
         head: RecordHead,
         traits: &Traits,
         key: Key<'_>,
-        value: [&[u8]; 2],
+        value: &[u8],
     ) -> u64 {
         let address = self.start + self.used;
         Record::write(region, address, head, traits, key, value);
@@ -54,18 +60,34 @@ impl Head {
         address
     }
 
-    /// Appends a copy of another record, and gives its address.
-    pub(crate) fn append_copy(&mut self, region: &Region, from: Record, head: RecordHead) -> u64 {
+    /// Appends a copy of another record, and gives its address. `finish` may write what comes after the copied value.
+    #[inline]
+    pub(crate) fn append_copy(
+        &mut self,
+        region: &Region,
+        from: Record,
+        head: RecordHead,
+        finish: impl FnOnce(Record),
+    ) -> u64 {
         let address = self.start + self.used;
-        region.copy_words(from.address, address, head.size());
-        region.word(address).store(head.0, crate::sync::Ordering::Relaxed);
+        from.copy(region, address, head);
+        finish(Record { address, head });
         self.commit(region, head, from.expiry(region));
         address
     }
 
+    /// Counts a record: from here on it may be named.
+    #[inline]
     fn commit(&mut self, region: &Region, head: RecordHead, expiry: Option<u64>) {
-        let segment = Segment::new(region, self.segment.expect("has room"));
-        segment.note(head.table(), expiry.map(|expiry| (expiry, head.size())));
+        let segment = Segment::new(region, self.number);
+        let tables = self.tables | 1 << (head.table() % 64);
+        if tables != self.tables {
+            self.tables = tables;
+            segment.set_tables(tables);
+        }
+        if let Some(expiry) = expiry {
+            segment.note_expiry(expiry, head.size());
+        }
         self.used += head.size();
         segment.set_used(self.used);
     }

@@ -117,8 +117,7 @@ pub(crate) fn remove_pending(owner: &Owner) -> Result<()> {
         let mut named = 0;
         Home::new(region, Place::of(region, hash), hash).for_each(|_, slot| {
             let record = Record::at(region, slot.address());
-            let old = Old { region, record, traits: record.traits(region) };
-            named = old.large().filter(|large| large.id == id).map_or(named, |large| large.len);
+            named = Old { region, record }.large().filter(|large| large.id == id).map_or(named, |large| large.len);
         });
         let mut part = named.div_ceil(INLINE_MAX as u64);
         while remove_part(owner, id, part)? {
@@ -181,7 +180,7 @@ pub(crate) fn get(region: &Region, table: u16, key: Key<'_>, hash: u64, out: &mu
     let start = out.len();
     for _ in 0..read::TRIES {
         let Some(seen) = read::read(region, table, key, hash, out)? else { return Ok(None) };
-        if !seen.traits.is_large {
+        if !seen.head.is_large() {
             return Ok(Some(seen));
         }
         let large = Large::of(&out[start..]);
@@ -230,8 +229,8 @@ pub(crate) fn append<'c>(
     loop {
         let mut value = Vec::new();
         let seen = read::read(&owner.region, table.number, key, hash, &mut value)?;
-        let seen = seen.filter(|seen| !crate::owner::is_expired(seen.traits.expiry));
-        let is_large = seen.is_some_and(|seen| seen.traits.is_large);
+        let seen = seen.filter(|seen| !seen.is_expired());
+        let is_large = seen.is_some_and(|seen| seen.head.is_large());
         let before = if is_large { Large::of(&value) } else { Large::default() };
         let (after, _pending) = if is_large {
             let pending = Pending::begin(owner, before.id, hash);
@@ -264,7 +263,7 @@ fn same(old: Option<&Old<'_>>, seen: Option<&Seen>, large: Large, value: &[u8]) 
         (None, None) => true,
         (Some(old), Some(seen)) => {
             let mut now = Vec::new();
-            old.traits == seen.traits
+            Seen::of(old.region, old.record) == *seen
                 && match old.large() {
                     Some(now) => now == large,
                     None => old.read(&mut now) && now == value,

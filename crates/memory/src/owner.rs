@@ -6,8 +6,6 @@
 //! Locks are taken in this order, and nobody waits for an earlier one: large, seat, cleaner, splits, pool, home. Splitting locks all homes
 //! of a piece; who holds one waits for nothing.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use hammerspace_error::{Error, Kind, Result};
 
 use crate::cleaner::Cleaner;
@@ -37,16 +35,19 @@ impl Seat {
         Self { heads: [Head::new(Stream::SHORT), Head::new(Stream::LONG)], live: 0 }
     }
 
+    #[inline]
     pub(crate) fn head(&mut self, stream: Stream) -> &mut Head {
         &mut self.heads[usize::from(stream.0)]
     }
 
     /// Counts a record that was written.
+    #[inline]
     pub(crate) fn enliven(&mut self, record: RecordHead) {
         self.live += record.size().cast_signed();
     }
 
     /// Counts a record as dead.
+    #[inline]
     pub(crate) fn bury(&mut self, region: &Region, record: Record) {
         self.live -= record.head.size().cast_signed();
         Segment::of(region, record.address).bury(record.head.size());
@@ -57,8 +58,8 @@ impl Seat {
 const LIVE_MAX_PERCENT: u64 = 95;
 /// Segments beyond the reserve that cleaners keep free.
 const AHEAD: u64 = 4;
-/// Passes without a segment more, after which there is nothing to gain.
-const VAIN_PASSES: u32 = 16;
+/// Passes without a segment more, after which there is nothing to gain: a pass gains a fiftieth of one at least.
+const VAIN_PASSES: u32 = 128;
 
 /// A region and all that its owner keeps beside it.
 pub(crate) struct Owner {
@@ -97,7 +98,7 @@ impl Owner {
             lifetime: AtomicU64::new(u64::MAX),
             live: AtomicU64::new(live),
             dropped: Dropped::new(),
-            seats: (0..writers.max(1)).map(|_| Mutex::new(Seat::new())).collect(),
+            seats: (0..writers.max(1).next_power_of_two()).map(|_| Mutex::new(Seat::new())).collect(),
             large: Mutex::new(()),
             splits: Mutex::new(()),
             backing,
@@ -106,6 +107,7 @@ impl Owner {
     }
 
     /// Where a new version goes: to those that are expected not to live long, if the old one did not.
+    #[inline]
     pub(crate) fn stream_of(&self, old: Slot) -> Stream {
         let born = Segment::of(&self.region, old.address()).created();
         let age = self.region.word(CLOCK).load(Relaxed).saturating_sub(born);
@@ -113,15 +115,18 @@ impl Owner {
     }
 
     /// A seat for this thread: the one it had before, if nobody is on it.
+    #[inline]
     pub(crate) fn take_seat(&self) -> MutexGuard<'_, Seat> {
-        let first = thread_number() % self.seats.len();
-        let seats = self.seats[first..].iter().chain(&self.seats[..first]);
-        for seat in seats {
-            if let Ok(seat) = seat.try_lock() {
-                return seat;
-            }
+        let first = thread_number() & (self.seats.len() - 1);
+        match self.seats[first].try_lock() {
+            Ok(seat) => seat,
+            Err(_) => self.take_other_seat(first),
         }
-        lock(&self.seats[first])
+    }
+
+    #[cold]
+    fn take_other_seat(&self, first: usize) -> MutexGuard<'_, Seat> {
+        self.seats.iter().find_map(|seat| seat.try_lock().ok()).unwrap_or_else(|| lock(&self.seats[first]))
     }
 
     /// Gives a head a new segment, and cleans one if that is what it takes.
@@ -140,9 +145,9 @@ impl Owner {
                 }
                 pool.available(region)
             };
-            self.clean()?;
+            let has_gained = self.clean()?;
             vain = if lock(&self.pool).available(region) > available { 0 } else { vain + 1 };
-            if vain > VAIN_PASSES {
+            if !has_gained || vain > VAIN_PASSES {
                 return Err(self.full());
             }
         };
@@ -247,7 +252,9 @@ impl Owner {
             if pieces.is_some() {
                 return Ok(pieces);
             }
-            self.clean()?;
+            if !self.clean()? {
+                break;
+            }
         }
         Ok(None)
     }
@@ -259,18 +266,8 @@ impl Owner {
     }
 }
 
-/// Whether a record of this expiry has ceased to be.
-#[inline]
-pub(crate) fn is_expired(expiry: Option<u64>) -> bool {
-    expiry.is_some_and(|expiry| expiry <= now())
-}
-
-/// Milliseconds since 1970.
-pub(crate) fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as u64)
-}
-
 /// A number for each thread, in the order in which they ask.
+#[inline]
 fn thread_number() -> usize {
     use std::sync::atomic::AtomicUsize;
     static NEXT: AtomicUsize = AtomicUsize::new(0);

@@ -11,14 +11,16 @@
 //! Readers begin anew when something changed under them; since a segment that became free is the last to be used again, that
 //! hardly ever happens.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use hammerspace_error::{Error, Kind, Result};
 
 use crate::geometry::BUCKET;
 use crate::index::bucket::Home;
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
-use crate::record::{Key, Record, Traits};
-use crate::region::Region;
+use crate::record::{Head, Key, Record};
+use crate::region::{Generation, Region};
 
 /// How often a read begins anew before it says that the region cannot be read.
 pub(crate) const TRIES: u32 = 10_000;
@@ -36,24 +38,62 @@ pub struct Meta {
     pub expiry: Option<u64>,
 }
 
-/// What a key's record was at one instant.
-#[derive(Clone, Copy)]
+/// What a record said of itself at one instant.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen {
-    pub(crate) traits: Traits,
+    pub(crate) head: Head,
+    version: u64,
+    expiry: u64,
 }
 
 impl Seen {
+    #[inline]
+    pub(crate) fn of(region: &Region, record: Record) -> Self {
+        Self {
+            head: record.head,
+            version: record.version(region).unwrap_or(0),
+            expiry: record.expiry(region).unwrap_or(0),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn expiry(&self) -> Option<u64> {
+        self.head.is_expiring().then_some(self.expiry)
+    }
+
+    pub(crate) fn version(&self) -> Option<u64> {
+        self.head.is_versioned().then_some(self.version)
+    }
+
+    #[inline]
     pub(crate) fn meta(&self) -> Meta {
-        Meta { kind: self.traits.kind, version: self.traits.version, expiry: self.traits.expiry }
+        Meta { kind: self.head.kind(), version: self.version(), expiry: self.expiry() }
+    }
+
+    /// Whether the record has ceased to be.
+    #[inline]
+    pub(crate) fn is_expired(&self) -> bool {
+        self.head.is_expiring() && self.expiry <= now()
     }
 }
 
-/// What came of looking at one slot.
+/// Milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as u64)
+}
+
+/// A record that a slot named while its segment was in one use.
+#[derive(Clone, Copy)]
+struct Sight<'r> {
+    record: Record,
+    generation: Generation<'r>,
+}
+
+/// What came of looking for something.
 enum Look<T> {
-    /// It was what was wanted.
     Hit(T),
-    /// It was another key's.
-    Other,
+    /// It is not there.
+    Nothing,
     /// It changed meanwhile.
     Changed,
 }
@@ -64,38 +104,52 @@ pub(crate) fn read(region: &Region, table: u16, key: Key<'_>, hash: u64, out: &m
     let start = out.len();
     for _ in 0..TRIES {
         let place = Place::of(region, hash);
-        let found = Home::new(region, place, hash).find(|address, slot| {
-            let looked = look(region, address, slot, |record| {
-                record.is_of(region, table, key).then(|| {
-                    record.read_value(region, out);
-                    Seen { traits: record.traits(region) }
-                })
-            });
-            if let Look::Other = looked { None } else { Some(looked) }
-        });
-        match found {
-            Some(Look::Hit(seen)) => return Ok(Some(seen)),
-            None if place.is_current_after(region, hash) => return Ok(None),
-            _ => out.truncate(start),
+        match find(region, Home::new(region, place, hash), table, key) {
+            Look::Hit(Sight { record, generation }) => {
+                record.read_value(region, out);
+                let seen = Seen::of(region, record);
+                if generation.still_holds() {
+                    return Ok(Some(seen));
+                }
+                out.truncate(start);
+            }
+            Look::Nothing if place.is_current_after(region) => return Ok(None),
+            _ => std::hint::spin_loop(),
         }
-        std::hint::spin_loop();
     }
     Err(restless())
 }
 
-/// Looks at the record that a slot names. What `take` makes of it counts only if it was that record all the time.
+/// Looks for the record of a key.
 #[inline]
+fn find<'r>(region: &'r Region, home: Home<'r>, table: u16, key: Key<'_>) -> Look<Sight<'r>> {
+    let found = home.find(|at, slot| {
+        let Some(sight) = sight(region, at, slot) else { return Some(None) };
+        if sight.record.is_of(region, table, key) {
+            return Some(Some(sight));
+        }
+        // Another key's, if it was a record at all.
+        if sight.generation.still_holds() { None } else { Some(None) }
+    });
+    match found {
+        Some(Some(sight)) => Look::Hit(sight),
+        Some(None) => Look::Changed,
+        None => Look::Nothing,
+    }
+}
+
+/// The record that a slot names, if it still names it once the generation of the segment is known.
+#[inline]
+fn sight(region: &Region, at: u64, slot: Slot) -> Option<Sight<'_>> {
+    let generation = region.generation(slot.address())?;
+    (region.load(at) == slot.0).then(|| Sight { record: Record::at(region, slot.address()), generation })
+}
+
+/// What `take` makes of the record that a slot names, if it was that record all the time.
 fn look<T>(region: &Region, at: u64, slot: Slot, take: impl FnOnce(Record) -> Option<T>) -> Look<T> {
-    let address = slot.address();
-    let generation = region.generation(address);
-    if generation.is_none() || region.load(at) != slot.0 {
-        return Look::Changed;
-    }
-    let taken = take(Record::at(region, address));
-    if region.generation_after(address) != generation {
-        return Look::Changed;
-    }
-    taken.map_or(Look::Other, Look::Hit)
+    let Some(Sight { record, generation }) = sight(region, at, slot) else { return Look::Changed };
+    let taken = take(record);
+    if generation.still_holds() { taken.map_or(Look::Nothing, Look::Hit) } else { Look::Changed }
 }
 
 /// Gives `take` each record whose key has this home, and collects what it makes of them. `false` if one could not be read.
@@ -110,7 +164,7 @@ pub(crate) fn read_home<T>(
         for _ in 0..TRIES {
             match look(region, at, slot, &mut take) {
                 Look::Hit(taken) => return out.push(taken),
-                Look::Other => return,
+                Look::Nothing => return,
                 Look::Changed => slot = Slot(region.load(at)),
             }
             if slot.is_empty() {

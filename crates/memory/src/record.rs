@@ -22,6 +22,7 @@ use twox_hash::XxHash3_64;
 
 use crate::geometry::WORD;
 use crate::region::Region;
+use crate::sync::Ordering::Relaxed;
 
 /// The longest key, in bytes.
 pub const KEY_LEN_MAX: usize = 1 << 16;
@@ -66,6 +67,7 @@ impl<'a> From<&'a str> for Key<'a> {
 }
 
 impl Key<'_> {
+    #[inline]
     fn len_code(self) -> u64 {
         match self {
             Key::Integer(_) => INTEGER,
@@ -74,6 +76,7 @@ impl Key<'_> {
     }
 
     /// Bytes the key takes in a record.
+    #[inline]
     pub(crate) fn len(self) -> usize {
         match self {
             Key::Integer(_) => WORD as usize,
@@ -129,7 +132,6 @@ pub(crate) struct Traits {
     pub(crate) version: Option<u64>,
     pub(crate) expiry: Option<u64>,
     pub(crate) is_large: bool,
-    pub(crate) is_grown: bool,
 }
 
 const fn field(word: u64, shift: u32, bits: u32) -> u64 {
@@ -137,24 +139,24 @@ const fn field(word: u64, shift: u32, bits: u32) -> u64 {
 }
 
 impl Head {
+    const GRANULE: u64 = 15 << 56;
     const VERSIONED: u64 = 1 << 60;
     const EXPIRING: u64 = 1 << 61;
     const LARGE: u64 = 1 << 62;
     const GROWN: u64 = 1 << 63;
 
-    pub(crate) fn new(table: u16, key: Key<'_>, value_len: usize, traits: &Traits, granule: u32) -> Self {
-        debug_assert!(value_len <= INLINE_MAX && key.len() <= KEY_LEN_MAX && granule <= GRANULE_MAX);
+    #[inline]
+    pub(crate) fn new(table: u16, key: Key<'_>, value_len: usize, traits: &Traits) -> Self {
+        debug_assert!(value_len <= INLINE_MAX && key.len() <= KEY_LEN_MAX);
         let flag = |is_set: bool, bit: u64| if is_set { bit } else { 0 };
         Self(
             value_len as u64
                 | key.len_code() << 17
                 | u64::from(traits.kind) << 34
                 | u64::from(table) << 40
-                | u64::from(granule) << 56
                 | flag(traits.version.is_some(), Self::VERSIONED)
                 | flag(traits.expiry.is_some(), Self::EXPIRING)
-                | flag(traits.is_large, Self::LARGE)
-                | flag(traits.is_grown, Self::GROWN),
+                | flag(traits.is_large, Self::LARGE),
         )
     }
 
@@ -167,9 +169,14 @@ impl Head {
         Self(self.0 & !((1 << 17) - 1) | value_len as u64 | Self::GROWN)
     }
 
+    /// The same record elsewhere, with a longer value and some slack behind it.
+    pub(crate) fn regrown_to(self, value_len: usize) -> Self {
+        Self(self.grown_to(value_len).0 & !Self::GRANULE | u64::from(granule_for(value_len)) << 56)
+    }
+
     /// As it is written after a cleaner came by: a value that did not grow since the last time loses its slack.
     pub(crate) fn cleaned(self) -> Self {
-        if self.0 & Self::GROWN != 0 { Self(self.0 & !Self::GROWN) } else { Self(self.0 & !(15 << 56)) }
+        if self.0 & Self::GROWN != 0 { Self(self.0 & !Self::GROWN) } else { Self(self.0 & !Self::GRANULE) }
     }
 
     fn key_code(self) -> u64 {
@@ -205,6 +212,7 @@ impl Head {
     }
 
     /// Bytes in front of the key.
+    #[inline]
     pub(crate) fn prefix(self) -> u64 {
         WORD * (1 + u64::from(self.is_versioned()) + u64::from(self.is_expiring()))
     }
@@ -219,6 +227,7 @@ impl Head {
     }
 
     /// Bytes of the whole record.
+    #[inline]
     pub(crate) fn size(self) -> u64 {
         self.prefix() + self.body()
     }
@@ -231,7 +240,7 @@ impl Head {
 
 /// The granule for a value that has just grown to `len` bytes: a quarter of it or less, so that what is copied while a value
 /// grows byte by byte is a fixed multiple of what is appended, and an eighth of its memory is slack at most, on average.
-pub(crate) fn granule_for(len: usize) -> u32 {
+fn granule_for(len: usize) -> u32 {
     ((len / 4).max(8).ilog2() - 3).min(GRANULE_MAX)
 }
 
@@ -253,6 +262,7 @@ impl Record {
         self.address + self.head.prefix()
     }
 
+    #[inline]
     pub(crate) fn value_address(self) -> u64 {
         self.key_address() + self.head.key_len()
     }
@@ -264,7 +274,7 @@ impl Record {
             return false;
         }
         match key {
-            Key::Integer(key) => region.word(self.key_address()).load(crate::sync::Ordering::Relaxed) == key,
+            Key::Integer(key) => region.word(self.key_address()).load(Relaxed) == key,
             Key::Bytes(bytes) => region.is_equal(self.key_address(), bytes),
         }
     }
@@ -300,25 +310,16 @@ impl Record {
         self.head.is_expiring().then(|| region.load(address) & ((1 << 48) - 1))
     }
 
-    pub(crate) fn traits(self, region: &Region) -> Traits {
-        Traits {
-            kind: self.head.kind(),
-            version: self.version(region),
-            expiry: self.expiry(region),
-            is_large: self.head.is_large(),
-            is_grown: false,
-        }
-    }
-
     /// Appends its value to `out`.
     #[inline]
     pub(crate) fn read_value(self, region: &Region, out: &mut Vec<u8>) {
         region.read_bytes(self.value_address(), self.head.value_len().min(INLINE_MAX), out);
     }
 
-    /// Writes a whole record at `address`, its value in two parts. Nothing names it yet.
-    pub(crate) fn write(region: &Region, address: u64, head: Head, traits: &Traits, key: Key<'_>, value: [&[u8]; 2]) {
-        let word = |offset: u64, value: u64| region.word(address + offset).store(value, crate::sync::Ordering::Relaxed);
+    /// Writes a whole record at `address`. Nothing names it yet.
+    #[inline]
+    pub(crate) fn write(region: &Region, address: u64, head: Head, traits: &Traits, key: Key<'_>, value: &[u8]) {
+        let word = |offset: u64, value: u64| region.word(address + offset).store(value, Relaxed);
         word(0, head.0);
         if let Some(version) = traits.version {
             word(WORD, version << SEQUENCE_SHIFT);
@@ -326,16 +327,23 @@ impl Record {
         if let Some(expiry) = traits.expiry {
             word(head.prefix() - WORD, expiry);
         }
-        let mut at = address + head.prefix();
         match key {
             Key::Integer(key) => word(head.prefix(), key),
-            Key::Bytes(bytes) => region.write_bytes(at, bytes),
+            Key::Bytes(bytes) => region.write_bytes(address + head.prefix(), bytes),
         }
-        at += key.len() as u64;
-        for part in value {
-            region.write_bytes(at, part);
-            at += part.len() as u64;
-        }
+        region.write_bytes(address + head.prefix() + key.len() as u64, value);
+    }
+
+    /// Writes a copy of this record at `address`, as `head` says, which differs in what comes after the value at most.
+    #[inline]
+    pub(crate) fn copy(self, region: &Region, address: u64, head: Head) {
+        region.copy_words(self.address + WORD, address + WORD, self.head.size().min(head.size()) - WORD);
+        region.word(address).store(head.0, Relaxed);
+    }
+
+    /// Replaces the version of a record that nothing names yet.
+    pub(crate) fn set_version(region: &Region, address: u64, version: u64) {
+        region.word(address + WORD).store(version << SEQUENCE_SHIFT, Relaxed);
     }
 }
 
@@ -348,37 +356,37 @@ mod tests {
         let long = vec![7; KEY_LEN_MAX];
         let keys = [Key::Integer(u64::MAX), Key::Bytes(b""), Key::Bytes(&long)];
         for (key, value_len) in keys.into_iter().flat_map(|key| [0, 1, 100, INLINE_MAX].map(|len| (key, len))) {
-            let traits = Traits { kind: 63, version: Some(1), expiry: None, is_large: true, is_grown: false };
-            let head = Head::new(65535, key, value_len, &traits, 3);
+            let traits = Traits { kind: 63, version: Some(1), expiry: None, is_large: true };
+            let head = Head::new(65535, key, value_len, &traits);
             assert_eq!((head.value_len(), head.kind(), head.table()), (value_len, 63, 65535));
             assert_eq!(head.key_len(), key.len() as u64);
             assert!(head.is_versioned() && !head.is_expiring() && head.is_large());
-            assert_eq!(head.size(), 16 + (key.len() + value_len.next_multiple_of(64)) as u64);
+            assert_eq!(head.size(), 16 + (key.len() + value_len).next_multiple_of(8) as u64);
         }
     }
 
     #[test]
     fn slack_is_used_up_before_a_record_moves() {
-        let of = |len: usize| Head::new(1, Key::Integer(1), len, &Traits::default(), granule_for(len));
+        let of = |len: usize| Head::new(1, Key::Integer(1), 0, &Traits::default()).regrown_to(len);
         let head = of(1000);
         assert_eq!((granule_for(1000), head.size()), (4, 16 + 1024));
         assert!(head.has_room_for(1024) && !head.has_room_for(1025) && !of(INLINE_MAX).has_room_for(INLINE_MAX + 1));
         let grown = head.grown_to(1024);
         assert_eq!((grown.size(), grown.value_len(), grown.kind()), (16 + 1024, 1024, 0));
         // The first cleaner keeps the slack of what has grown, the second does not.
-        let once = head.grown_to(1001).cleaned();
-        assert_eq!((once.size(), once.cleaned().size()), (16 + 1024, 16 + 1008));
+        let once = head.cleaned();
+        assert_eq!((once.size(), once.cleaned().size()), (16 + 1024, 16 + 1000));
     }
 
     #[test]
     fn what_growing_copies_is_a_multiple_of_what_is_appended() {
-        let mut head = Head::new(1, Key::Integer(1), 0, &Traits::default(), 0);
+        let mut head = Head::new(1, Key::Integer(1), 0, &Traits::default());
         let mut copied = 0;
         while head.value_len() + 16 <= INLINE_MAX {
             let len = head.value_len() + 16;
             if !head.has_room_for(len) {
                 copied += len;
-                head = Head::new(1, Key::Integer(1), len, &Traits::default(), granule_for(len));
+                head = head.regrown_to(len);
             }
             head = head.grown_to(len);
         }

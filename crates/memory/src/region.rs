@@ -51,6 +51,22 @@ const MAGIC_WORD: u64 = u64::from_le_bytes(*b"HMRSPMEM");
 /// Regions of another format are not read: they live no longer than the machine is up.
 const FORMAT_WORD: u64 = 1;
 
+/// The generation of a segment as it was seen, which changes before the segment's bytes are used for something else.
+#[derive(Clone, Copy)]
+pub(crate) struct Generation<'r> {
+    word: &'r AtomicU64,
+    seen: u64,
+}
+
+impl Generation<'_> {
+    /// Whether it is still the same, once everything loaded before has been loaded: then all that was of the same use.
+    #[inline]
+    pub(crate) fn still_holds(self) -> bool {
+        fence(Ordering::Acquire);
+        self.word.load(Ordering::Relaxed) == self.seen
+    }
+}
+
 static ZERO: AtomicU64 = AtomicU64::new(0);
 static ZEROS: [AtomicU64; 8] = [const { AtomicU64::new(0) }; 8];
 
@@ -160,20 +176,15 @@ impl Region {
         hammerspace_os::prefetch(&self.words, (address / WORD) as usize);
     }
 
-    /// The generation of the segment at `address`, which changes before the segment's bytes are used for something else.
+    /// The word that holds the generation of the segment at `address`; `None` where no segment is.
     #[inline]
-    pub(crate) fn generation(&self, address: u64) -> Option<u64> {
-        Some(self.load(self.layout.generation(self.layout.segment_of(address)?)))
-    }
-
-    /// What `generation` gives, once everything loaded before has been loaded.
-    #[inline]
-    pub(crate) fn generation_after(&self, address: u64) -> Option<u64> {
-        fence(Ordering::Acquire);
-        self.generation(address)
+    pub(crate) fn generation(&self, address: u64) -> Option<Generation<'_>> {
+        let word = self.word(self.layout.generation(self.layout.segment_of(address)?));
+        Some(Generation { word, seen: word.load(Ordering::Acquire) })
     }
 
     /// Appends `len` bytes from `address` on to `out`. Racing with a writer it gives some mix, which its caller must not use.
+    #[inline]
     pub(crate) fn read_bytes(&self, address: u64, len: usize, out: &mut Vec<u8>) {
         let start = out.len();
         let (first, skip) = ((address / WORD) as usize, (address % WORD) as u32 * 8);
@@ -198,6 +209,7 @@ impl Region {
     }
 
     /// Writes `bytes` from `address` on. What else is in the first and the last word stays as it is.
+    #[inline]
     pub(crate) fn write_bytes(&self, address: u64, bytes: &[u8]) {
         let skip = (address % WORD) as usize;
         let (head, whole) = bytes.split_at(if skip == 0 { 0 } else { bytes.len().min(WORD as usize - skip) });
@@ -225,6 +237,7 @@ impl Region {
     }
 
     /// Copies whole words within the region.
+    #[inline]
     pub(crate) fn copy_words(&self, from: u64, to: u64, len: u64) {
         let range = |start: u64| (start / WORD) as usize..((start + len) / WORD) as usize;
         for (target, source) in self.words[range(to)].iter().zip(&self.words[range(from)]) {
@@ -298,7 +311,7 @@ mod tests {
         let mut out = Vec::new();
         region.read_bytes(end - 4, 16, &mut out);
         region.read_bytes(u64::MAX - 3, 8, &mut out);
-        assert_eq!((out, region.load(end), region.generation(end)), (vec![0; 24], 0, None));
+        assert_eq!((out, region.load(end), region.generation(end).is_none()), (vec![0; 24], 0, true));
         assert!(!region.is_equal(end, b"x") && !region.is_equal(end - 8, b"12345678x"));
     }
 

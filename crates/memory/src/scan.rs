@@ -11,7 +11,7 @@ use hammerspace_error::Result;
 
 use crate::index::bucket::Home;
 use crate::index::directory::Place;
-use crate::read::{self, Meta};
+use crate::read::{self, Meta, Seen};
 use crate::record::OwnedKey;
 use crate::region::Region;
 
@@ -93,16 +93,15 @@ fn visit(region: &Region, table: u16, hash: u64, bucket: u64, items: &mut Vec<It
             home(bucket),
             |record| {
                 (record.head.table() == table).then(|| {
-                    let traits = record.traits(region);
                     let mut value = Vec::new();
                     record.read_value(region, &mut value);
-                    let meta = Meta { kind: traits.kind, version: traits.version, expiry: traits.expiry };
-                    Item { key: record.key(region), value, meta, is_large: traits.is_large }
+                    let meta = Seen::of(region, record).meta();
+                    Item { key: record.key(region), value, meta, is_large: record.head.is_large() }
                 })
             },
             items,
         );
-        if is_read && place.is_current_after(region, hash) {
+        if is_read && place.is_current_after(region) {
             return Ok(place.entry.depth());
         }
         items.truncate(start);

@@ -134,19 +134,18 @@ impl<'r> Segment<'r> {
         self.region.word(self.ledger + 4 * WORD).load(Relaxed)
     }
 
-    /// Notes what a record of this table, and of this expiry, means for the segment. By its head's writer only.
-    pub(crate) fn note(self, table: u16, expiry: Option<(u64, u64)>) {
-        let [tables, expiring, first, last] = [4, 5, 6, 7].map(|word| self.region.word(self.ledger + word * WORD));
-        let bit = 1 << (table % 64);
-        if tables.load(Relaxed) & bit == 0 {
-            tables.store(tables.load(Relaxed) | bit, Relaxed);
-        }
-        if let Some((expiry, size)) = expiry {
-            let is_first = expiring.load(Relaxed) == 0;
-            expiring.store(expiring.load(Relaxed) + size, Relaxed);
-            first.store(if is_first { expiry } else { first.load(Relaxed).min(expiry) }, Relaxed);
-            last.store(last.load(Relaxed).max(expiry), Relaxed);
-        }
+    pub(crate) fn set_tables(self, tables: u64) {
+        self.region.word(self.ledger + 4 * WORD).store(tables, Relaxed);
+    }
+
+    /// Notes that a record of this size ceases to be then. By its head's writer only.
+    #[cold]
+    pub(crate) fn note_expiry(self, expiry: u64, size: u64) {
+        let [expiring, first, last] = [5, 6, 7].map(|word| self.region.word(self.ledger + word * WORD));
+        let is_first = expiring.load(Relaxed) == 0;
+        expiring.store(expiring.load(Relaxed) + size, Relaxed);
+        first.store(if is_first { expiry } else { first.load(Relaxed).min(expiry) }, Relaxed);
+        last.store(last.load(Relaxed).max(expiry), Relaxed);
     }
 
     /// How many of its bytes have expired by `now`, if expiries are spread evenly between the first and the last.

@@ -11,9 +11,10 @@ use hammerspace_error::{Error, Kind, Result};
 use crate::change::{Change, Old, Outcome, Value};
 use crate::index::bucket::Locked;
 use crate::index::slot::Slot;
-use crate::owner::{Owner, Seat, is_expired};
+use crate::owner::{Owner, Seat};
 use crate::pool::For;
-use crate::record::{Head, INLINE_MAX, KEY_LEN_MAX, Key, Record, Traits, granule_for};
+use crate::read::Seen;
+use crate::record::{Head, INLINE_MAX, KEY_LEN_MAX, Key, Record, Traits};
 use crate::region::{Region, SEQUENCE};
 use crate::segment::Stream;
 use crate::sync::Ordering::Relaxed;
@@ -43,11 +44,13 @@ struct Found<'r> {
 }
 
 /// A record to be written.
-struct Draft<'c> {
-    traits: Traits,
-    granule: u32,
-    /// The value: what is kept of the old one, and what comes after it.
-    value: [Cow<'c, [u8]>; 2],
+enum Draft<'c> {
+    New {
+        traits: Traits,
+        value: Cow<'c, [u8]>,
+    },
+    /// This record, these bytes longer.
+    Longer(Record, &'c [u8]),
 }
 
 /// What one try came to.
@@ -66,6 +69,7 @@ enum Try {
 /// Changes the record of a key as `decide` says, who sees it as it is; it may be asked again, and counts the last time.
 ///
 /// Readers see the record as before or as after. [`Kind::Full`] if it would take more room and there is none.
+#[inline]
 pub(crate) fn update<'c>(
     owner: &Owner,
     table: TableId,
@@ -93,6 +97,7 @@ pub(crate) fn update<'c>(
     }
 }
 
+#[inline]
 fn attempt<'c>(
     owner: &Owner,
     seat: &mut Seat,
@@ -104,16 +109,16 @@ fn attempt<'c>(
     let found = home.0.find(|at, slot| {
         let record = Record::at(region, slot.address());
         let is_it = record.is_of(region, target.table.number, target.key);
-        is_it.then(|| Found { at, slot, old: Old { region, record, traits: record.traits(region) } })
+        is_it.then_some(Found { at, slot, old: Old { region, record } })
     });
-    let visible = found.as_ref().map(|found| &found.old).filter(|old| !is_expired(old.traits.expiry));
+    let visible = found.as_ref().map(|found| &found.old).filter(|old| !Seen::of(region, old.record).is_expired());
     let change = match decide(visible) {
         Change::Expire(_) if visible.is_none() => Change::Keep,
         change => change,
     };
     let mut outcome = Outcome { before: visible.map(Old::meta), ..Outcome::default() };
     if let Change::Keep = change {
-        outcome.version = visible.and_then(|old| old.traits.version);
+        outcome.version = outcome.before.and_then(|before| before.version);
         return Ok(Try::Done(outcome));
     }
     if visible.is_some_and(|old| replace_in_place(region, old, &change)) {
@@ -131,6 +136,7 @@ fn attempt<'c>(
 }
 
 /// Makes the change where the record lies, if that can be done without a reader seeing half of it.
+#[inline]
 fn replace_in_place(region: &Region, old: &Old<'_>, change: &Change<'_>) -> bool {
     let (record, head) = (old.record, old.record.head);
     // A version is a promise about one value: it changes with the record.
@@ -138,7 +144,7 @@ fn replace_in_place(region: &Region, old: &Old<'_>, change: &Change<'_>) -> bool
         return false;
     }
     match *change {
-        Change::Append { kind, bytes } if kind == head.kind() => {
+        Change::Append { bytes, .. } => {
             let len = head.value_len() + bytes.len();
             let fits = head.has_room_for(len);
             if fits {
@@ -159,10 +165,10 @@ fn replace_in_place(region: &Region, old: &Old<'_>, change: &Change<'_>) -> bool
 }
 
 /// The record that a change asks for; `None` if that is no record.
+#[inline]
 fn draft<'c>(old: Option<&Old<'_>>, change: Change<'c>) -> Result<Option<Draft<'c>>> {
-    let mut traits = Traits { expiry: old.and_then(|old| old.traits.expiry), ..Traits::default() };
-    let mut kept = Vec::new();
-    let added = match change {
+    let mut traits = Traits::default();
+    let value = match change {
         Change::Keep | Change::Delete => return Ok(None),
         Change::Put { kind, value, expiry } => {
             (traits.kind, traits.expiry) = (kind, expiry);
@@ -176,64 +182,91 @@ fn draft<'c>(old: Option<&Old<'_>>, change: Change<'c>) -> Result<Option<Draft<'
         }
         Change::Expire(expiry) => {
             let Some(old) = old else { return Ok(None) };
-            (traits.kind, traits.expiry, traits.is_large) = (old.traits.kind, expiry, old.traits.is_large);
-            old.record.read_value(old.region, &mut kept);
-            Cow::Borrowed(&[][..])
+            let head = old.record.head;
+            (traits.kind, traits.expiry, traits.is_large) = (head.kind(), expiry, head.is_large());
+            let mut value = Vec::new();
+            old.record.read_value(old.region, &mut value);
+            Cow::Owned(value)
         }
         Change::Append { kind, bytes } => {
+            if let Some(old) = old.filter(|old| !old.record.head.is_large()) {
+                check_len(old.record.head.value_len() + bytes.len())?;
+                return Ok(Some(Draft::Longer(old.record, bytes)));
+            }
             traits.kind = kind;
-            traits.is_grown = old.is_some_and(|old| old.read(&mut kept));
             Cow::Borrowed(bytes)
         }
         Change::Word { kind, word } => {
-            traits.kind = kind;
+            (traits.kind, traits.expiry) = (kind, old.and_then(|old| old.meta().expiry));
             Cow::Owned(word.to_le_bytes().to_vec())
         }
     };
-    let len = kept.len() + added.len();
-    if len > INLINE_MAX {
-        let finding = format!("{len} bytes do not fit into one record of at most {INLINE_MAX}");
-        return Err(Error::new(Kind::Invalid, finding));
+    check_len(value.len())?;
+    Ok(Some(Draft::New { traits, value }))
+}
+
+#[inline]
+fn check_len(len: usize) -> Result<()> {
+    if len <= INLINE_MAX {
+        return Ok(());
     }
-    let granule = if traits.is_grown { granule_for(len) } else { 0 };
-    Ok(Some(Draft { traits, granule, value: [Cow::Owned(kept), added] }))
+    Err(Error::new(Kind::Invalid, format!("{len} bytes do not fit into one record of at most {INLINE_MAX}")))
 }
 
 /// Writes a record and lets the key's slot name it.
+#[inline]
 fn write(
     owner: &Owner,
     seat: &mut Seat,
     Target { table, key, hash }: Target<'_>,
     home: &Locked<'_>,
     found: Option<&Found<'_>>,
-    Draft { mut traits, granule, value }: Draft<'_>,
+    draft: Draft<'_>,
     mut outcome: Outcome,
 ) -> Try {
     let region = &owner.region;
-    traits.version = table.is_versioned.then_some(0);
-    let head = Head::new(table.number, key, value[0].len() + value[1].len(), &traits, granule);
+    let before = found.map(|found| found.old.record);
     let stream = found.map_or(Stream::LONG, |found| owner.stream_of(found.slot));
-    if !seat.head(stream).has_room(region, head.size()) {
-        let gives_back = found.map_or(0, |found| found.old.record.head.size());
-        let who = if head.size() <= gives_back { For::Keeper } else { For::User };
-        return Try::NoRoom { stream, size: head.size(), who };
-    }
-    if table.is_versioned {
-        traits.version = Some(region.word(SEQUENCE).fetch_add(1, Relaxed));
-        outcome.version = traits.version;
-    }
-    let address = seat.head(stream).append(region, head, &traits, key, [&value[0], &value[1]]);
+    let version = || table.is_versioned.then(|| region.word(SEQUENCE).fetch_add(1, Relaxed));
+    let target = seat.head(stream);
+    let no_room = |size: u64| {
+        let who = if before.is_some_and(|before| size <= before.head.size()) { For::Keeper } else { For::User };
+        Try::NoRoom { stream, size, who }
+    };
+    let (address, head) = match draft {
+        Draft::Longer(record, bytes) => {
+            let len = record.head.value_len();
+            let head = record.head.regrown_to(len + bytes.len());
+            if !target.has_room(region, head.size()) {
+                return no_room(head.size());
+            }
+            outcome.version = version();
+            let address = target.append_copy(region, record, head, |copy| {
+                if let Some(version) = outcome.version {
+                    Record::set_version(region, copy.address, version);
+                }
+                region.write_bytes(copy.value_address() + len as u64, bytes);
+            });
+            (address, head)
+        }
+        Draft::New { mut traits, value } => {
+            traits.version = table.is_versioned.then_some(0);
+            let head = Head::new(table.number, key, value.len(), &traits);
+            if !target.has_room(region, head.size()) {
+                return no_room(head.size());
+            }
+            traits.version = version();
+            outcome.version = traits.version;
+            (target.append(region, head, &traits, key, &value), head)
+        }
+    };
     seat.enliven(head);
-    match found {
-        Some(found) => {
-            region.store(found.at, found.slot.moved_to(address).0);
-            seat.bury(region, found.old.record);
-        }
-        None if home.0.insert(Slot::new(hash, 0, address)) => {}
-        None => {
-            seat.bury(region, Record { address, head });
-            return Try::NoSlot;
-        }
+    if let Some(found) = found {
+        region.store(found.at, found.slot.moved_to(address).0);
+        seat.bury(region, found.old.record);
+    } else if !home.0.insert(Slot::new(hash, 0, address)) {
+        seat.bury(region, Record { address, head });
+        return Try::NoSlot;
     }
     Try::Done(outcome)
 }

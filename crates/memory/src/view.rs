@@ -27,12 +27,19 @@ impl View<'_> {
     #[inline]
     fn get_hashed(self, table: u16, key: Key<'_>, hash: u64, out: &mut Vec<u8>) -> Result<Option<Meta>> {
         let start = out.len();
-        let seen = large::get(self.region, table, key, hash, out)?;
-        if seen.is_some_and(|seen| crate::owner::is_expired(seen.traits.expiry)) {
+        let Some(mut seen) = read::read(self.region, table, key, hash, out)? else { return Ok(None) };
+        if seen.head.is_large() {
+            out.truncate(start);
+            match large::get(self.region, table, key, hash, out)? {
+                Some(whole) => seen = whole,
+                None => return Ok(None),
+            }
+        }
+        if seen.is_expired() {
             out.truncate(start);
             return Ok(None);
         }
-        Ok(seen.map(|seen| seen.meta()))
+        Ok(Some(seen.meta()))
     }
 
     /// Looks many keys up, their misses of the cache at the same time. `each` is given the place of the key among `keys`, and what
@@ -85,7 +92,7 @@ impl View<'_> {
         let mut at = from;
         while at < items.len() {
             let item = &mut items[at];
-            let mut is_there = !crate::owner::is_expired(item.meta.expiry);
+            let mut is_there = item.meta.expiry.is_none_or(|expiry| expiry > read::now());
             if is_there && item.is_large {
                 item.value.clear();
                 let meta = self.get(table, item.key.as_key(), &mut item.value)?;

@@ -1,13 +1,12 @@
 //! Telling the processor what will be read soon.
 
-/// Asks for the cache line at `slice[offset]`; past the end of the slice it does nothing. Never faults, never waits.
+/// Asks for the cache line where `slice[offset]` lies, or would lie if the slice went on. Never faults, never waits.
 #[expect(clippy::inline_always, reason = "one instruction, and a call would cost more than it saves")]
 #[inline(always)]
 pub fn prefetch<T>(slice: &[T], offset: usize) {
-    let Some(element) = slice.get(offset) else { return };
-    let pointer = std::ptr::from_ref(element);
+    let pointer = slice.as_ptr().wrapping_add(offset);
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch is a hint. It reads nothing the program can see, and the pointer is one of a live reference.
+    // SAFETY: a prefetch is a hint. It reads nothing the program can see, and any address will do.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(pointer.cast());

@@ -85,8 +85,9 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
         Ok(found?.map(Cow::Borrowed))
     }
 
+    #[inline(never)]
     fn get_generally(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
-        Ok(self.find(key)?.map(|found| match found {
+        Ok(self.look_up(key, Lookup::value)?.map(|found| match found {
             Found::Mapped(range) => Cow::Borrowed(&self.log.bytes()[range]),
             Found::Decoded(value) => Cow::Owned(value.into_vec()),
             Found::Cached(value) => Cow::Owned(value.to_vec()),

@@ -100,6 +100,7 @@ impl<'r> Home<'r> {
     }
 
     /// Locks it, if the directory still shows its piece and nobody else has it.
+    #[inline]
     fn try_lock(self, place: Place, incarnation: u64) -> bool {
         let header = self.region.word(self.address());
         let seen = header.load(Relaxed);
@@ -108,7 +109,7 @@ impl<'r> Home<'r> {
         {
             return false;
         }
-        let is_current = place.is_current(self.region, self.hash);
+        let is_current = place.is_current(self.region);
         if !is_current {
             self.unlock();
         }
@@ -116,6 +117,7 @@ impl<'r> Home<'r> {
     }
 
     /// Opens the lock, which is ours.
+    #[inline]
     pub(crate) fn unlock(self) {
         let header = self.region.word(self.address());
         header.store(header.load(Relaxed) & !LOCK, Release);
@@ -137,6 +139,7 @@ impl<'r> Home<'r> {
     }
 
     /// Takes an empty slot for a record. `false` where there is none near enough. The home is locked, or its piece is not shown.
+    #[inline]
     pub(crate) fn insert(self, slot: Slot) -> bool {
         (0..=REACH_MAX.min(self.region.layout.bucket_mask)).any(|displacement| {
             self.slots(displacement).any(|address| {

@@ -45,14 +45,9 @@ impl Root {
         hash >> 1 >> (63 - self.depth())
     }
 
+    #[inline]
     pub(crate) fn address(self, region: &Region, index: u64) -> u64 {
         region.layout.directory(self.which(), index)
-    }
-
-    /// The entry that a hash has now.
-    #[inline]
-    pub(crate) fn entry(self, region: &Region, hash: u64) -> Entry {
-        Entry(region.load(self.address(region, self.index(hash))))
     }
 }
 
@@ -77,29 +72,32 @@ impl Entry {
 }
 
 /// Root and entry of a hash: where its key is looked for, and whether that is still so.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) root: Root,
     pub(crate) entry: Entry,
+    /// Where the entry stands.
+    at: u64,
 }
 
 impl Place {
     #[inline]
     pub(crate) fn of(region: &Region, hash: u64) -> Self {
         let root = Root::load(region);
-        Self { root, entry: root.entry(region, hash) }
+        let at = root.address(region, root.index(hash));
+        Self { root, entry: Entry(region.load(at)), at }
     }
 
     /// Whether the directory still says what it said.
     #[inline]
-    pub(crate) fn is_current(self, region: &Region, hash: u64) -> bool {
-        Self::of(region, hash) == self
+    pub(crate) fn is_current(self, region: &Region) -> bool {
+        Root::load(region) == self.root && region.load(self.at) == self.entry.0
     }
 
     /// The same, once everything loaded before has been loaded: then what was not found was not there.
     #[inline]
-    pub(crate) fn is_current_after(self, region: &Region, hash: u64) -> bool {
+    pub(crate) fn is_current_after(self, region: &Region) -> bool {
         fence(Acquire);
-        self.is_current(region, hash)
+        self.is_current(region)
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn plant(region: &Region, piece: u64) {
 /// Splits the piece that `place` shows for `hash` into the two pieces given, and gives the old one back. Splits take turns: the
 /// caller holds the lock of all of them.
 pub(crate) fn split(region: &Region, place: Place, hash: u64, to: [u64; 2], incarnation: u64) -> Result<u64, Unsplit> {
-    if !place.is_current(region, hash) {
+    if !place.is_current(region) {
         return Err(Unsplit::Stale);
     }
     let depth = place.entry.depth() + 1;

@@ -53,9 +53,7 @@ fn change(memory: &Memory, twin: &mut Twin, rng: &mut Rng, keys: u64) {
         4..7 => {
             let bytes = value_of(rng, 40);
             let outcome = memory.append(table, key.as_key(), 1, &bytes);
-            let value = twin.entry(entry.clone()).or_default();
-            value.0 = 1;
-            value.1.extend_from_slice(&bytes);
+            twin.entry(entry.clone()).or_insert_with(|| (1, Vec::new())).1.extend_from_slice(&bytes);
             outcome
         }
         7 => {

@@ -2,8 +2,9 @@
 //!
 //! How far a key lies from home is a coin toss that no processor foresees, and until the slots have come from memory it could
 //! not know that it guessed wrong: all that it had begun for the next key would be lost. So the few slots where nearly all keys
-//! lie are compared in one straight line; the rare rest is left to [`Probe`](super::probe::Probe). For the same reason the
-//! widths of the slots are constants here, and all is inlined, always: a result that goes through memory holds up the processor.
+//! lie are compared in one straight line, and if need be the next few, and so on. What lies around the table's end is left to
+//! [`Probe`](super::probe::Probe). For the same reason the widths of the slots are constants here, and all is inlined, always: a
+//! result that goes through memory holds up the processor.
 #![expect(clippy::inline_always, reason = "see above")]
 
 use super::header::IndexHeader;
@@ -11,7 +12,8 @@ use super::slot::Shape;
 use hammerspace_bytes::field::get_uint;
 use std::hint::select_unpredictable;
 
-/// How many slots are looked at, if each has `size` bytes. At a load of 0.77 a key that is there lies 1.7 slots from home on average.
+/// How many slots are looked at side by side, if each has `size` bytes. At a load of 0.77 a key that is there lies 1.7 slots
+/// from home on average.
 pub(crate) const fn slots(size: usize) -> usize {
     if size == 8 { 8 } else { 6 }
 }
@@ -38,25 +40,31 @@ impl Glance {
         wanted: usize,
     ) -> Self {
         let (size, count) = const { (HASH + ADDRESS, slots(HASH + ADDRESS)) };
-        // At the end of the table the walk goes around.
-        if wanted + count > shape.capacity {
-            return Self::Unclear;
+        let mut next = wanted;
+        loop {
+            // At the end of the table the walk goes around.
+            if next + count > shape.capacity {
+                return Self::Unclear;
+            }
+            let start = IndexHeader::SIZE + next * size;
+            let Some(slots) = index.get(start..start + count * size) else { return Self::Unclear };
+            let hash_of = |nth: usize| get_uint(slots, nth * size, HASH);
+            let address_of = |nth: usize| get_uint(slots, nth * size + HASH, ADDRESS);
+            let mut first = 0;
+            for nth in (0..count).rev() {
+                first = select_unpredictable(hash_of(nth) == hash, address_of(nth), first);
+            }
+            // An empty slot has the hash 0, perhaps ours, and the address 0.
+            if first != 0 {
+                return Self::Seen(first);
+            }
+            next += count;
+            // Our key lies no further right than a key that is nearer home than ours would be: see `Probe`.
+            let nearer = shape.wanted_of::<HASH>(hash_of(count - 1)).wrapping_sub(wanted + 1) < next - 1 - wanted;
+            if nearer | (address_of(count - 1) == 0) {
+                return Self::Absent;
+            }
         }
-        let start = IndexHeader::SIZE + wanted * size;
-        let Some(slots) = index.get(start..start + count * size) else { return Self::Unclear };
-        let hash_of = |nth: usize| get_uint(slots, nth * size, HASH);
-        let address_of = |nth: usize| get_uint(slots, nth * size + HASH, ADDRESS);
-        let mut first = 0;
-        for nth in (0..count).rev() {
-            first = select_unpredictable(hash_of(nth) == hash, address_of(nth), first);
-        }
-        // An empty slot has the hash 0, perhaps ours, and the address 0.
-        if first != 0 {
-            return Self::Seen(first);
-        }
-        // Our key lies no further right than a key that is nearer home than ours would be: see `Probe`.
-        let nearer = shape.wanted_of::<HASH>(hash_of(count - 1)).wrapping_sub(wanted + 1) < count - 1;
-        if nearer | (address_of(count - 1) == 0) { Self::Absent } else { Self::Unclear }
     }
 }
 
@@ -122,7 +130,7 @@ mod tests {
             let (index, all) = (index(&shape, &there), there.iter().chain(&absent).copied());
             let (wrong, unclear) = contradictions::<HASH, ADDRESS>(&index, &shape, all);
             assert_eq!(wrong, 0, "seed {seed}, capacity {capacity}");
-            assert!(capacity < 1000 || unclear < 400, "seed {seed}: a glance should nearly always do, not {unclear}");
+            assert!(capacity < 1000 || unclear < 100, "seed {seed}: a glance should nearly always do, not {unclear}");
         }
     }
 

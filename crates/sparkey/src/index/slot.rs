@@ -68,20 +68,26 @@ impl Shape {
         IndexHeader::SIZE + at * self.slot_size()
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "done for every slot of a table")]
+    #[inline(always)]
     pub(crate) fn get(&self, table: &[u8], at: usize) -> Slot {
-        let offset = at * self.slot_size();
-        let hash_size = self.hash_size.bytes();
-        let hash = get_uint(table, offset, hash_size);
-        Slot { hash, address: get_uint(table, offset + hash_size, self.address_size) }
+        match (self.hash_size, self.address_size) {
+            (HashSize::Four, 4) => get::<4, 4>(table, at),
+            (HashSize::Four, _) => get::<4, 8>(table, at),
+            (HashSize::Eight, 4) => get::<8, 4>(table, at),
+            (HashSize::Eight, _) => get::<8, 8>(table, at),
+        }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "done for every slot of a table")]
+    #[inline(always)]
     pub(crate) fn set(&self, table: &mut [u8], at: usize, slot: Slot) {
-        let (offset, hash_size) = (at * self.slot_size(), self.hash_size.bytes());
-        let bytes = &mut table[offset..offset + self.slot_size()];
-        bytes[..hash_size].copy_from_slice(&slot.hash.to_le_bytes()[..hash_size]);
-        bytes[hash_size..].copy_from_slice(&slot.address.to_le_bytes()[..self.address_size]);
+        match (self.hash_size, self.address_size) {
+            (HashSize::Four, 4) => set::<4, 4>(table, at, slot),
+            (HashSize::Four, _) => set::<4, 8>(table, at, slot),
+            (HashSize::Eight, 4) => set::<8, 4>(table, at, slot),
+            (HashSize::Eight, _) => set::<8, 8>(table, at, slot),
+        }
     }
 
     /// The slot that a key with this hash would have to itself in an empty table.
@@ -125,6 +131,20 @@ impl Shape {
         let index = packed & ((1 << self.block_bits) - 1);
         Address { offset: packed >> self.block_bits, index: index as u32 }
     }
+}
+
+/// Slot `at`, of widths that the compiler knows: one is read for every slot of a table.
+#[inline]
+fn get<const HASH: usize, const ADDRESS: usize>(table: &[u8], at: usize) -> Slot {
+    let slot = &table[at * (HASH + ADDRESS)..][..HASH + ADDRESS];
+    Slot { hash: get_uint(slot, 0, HASH), address: get_uint(slot, HASH, ADDRESS) }
+}
+
+#[inline]
+fn set<const HASH: usize, const ADDRESS: usize>(table: &mut [u8], at: usize, slot: Slot) {
+    let (hash, address) = table[at * (HASH + ADDRESS)..][..HASH + ADDRESS].split_at_mut(HASH);
+    hash.copy_from_slice(&slot.hash.to_le_bytes()[..HASH]);
+    address.copy_from_slice(&slot.address.to_le_bytes()[..ADDRESS]);
 }
 
 #[cfg(test)]

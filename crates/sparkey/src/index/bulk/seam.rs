@@ -94,17 +94,9 @@ impl Stretch {
         self.shape.get(&self.image, at - self.slots.start)
     }
 
-    /// Sizes that the compiler knows: this is done for every slot.
     #[inline]
     fn set(&mut self, at: usize, slot: Slot) {
-        let (size, shift) = (self.shape.slot_size(), 8 * self.shape.hash_size.bytes());
-        let bytes = (u128::from(slot.hash) | u128::from(slot.address) << shift).to_le_bytes();
-        let into = &mut self.image[(at - self.slots.start) * size..][..size];
-        match size {
-            8 => into.copy_from_slice(&bytes[..8]),
-            12 => into.copy_from_slice(&bytes[..12]),
-            _ => into.copy_from_slice(&bytes),
-        }
+        self.shape.set(&mut self.image, at - self.slots.start, slot);
     }
 
     fn last(&self) -> Slot {

@@ -1,0 +1,67 @@
+//! The bench `store`: log-structured memory, each part by its own name.
+
+mod allocation;
+mod bigmem;
+mod cleaner;
+mod loss;
+mod points;
+
+use std::path::Path;
+
+use hammerspace_memory::{Memory, Options, TableId};
+
+use crate::Result;
+use crate::report::Row;
+use crate::scale::Scale;
+
+/// `bench store bigmem`: events appended to values whose final content is known.
+pub(crate) fn bigmem(scale: &Scale, _: &Path) -> Result<Vec<Row>> {
+    bigmem::rows(scale)
+}
+
+/// `bench store cleaner`: the real cleaner beside the simulated one.
+pub(crate) fn cleaner(scale: &Scale, _: &Path) -> Result<Vec<Row>> {
+    cleaner::rows(scale)
+}
+
+/// `bench store allocation`: memory taken by workloads whose sizes change.
+pub(crate) fn allocation(scale: &Scale, _: &Path) -> Result<Vec<Row>> {
+    allocation::rows(scale)
+}
+
+/// `bench store loss`: what fullness costs writers.
+pub(crate) fn loss(scale: &Scale, _: &Path) -> Result<Vec<Row>> {
+    loss::rows(scale)
+}
+
+/// `bench store points`: one operation after the other.
+pub(crate) fn points(scale: &Scale, _: &Path) -> Result<Vec<Row>> {
+    points::rows(scale)
+}
+
+const TABLE: TableId = TableId { number: 1, is_versioned: false };
+
+/// A store in shared memory that is gone when it is dropped.
+struct Scratch {
+    memory: Memory,
+    directory: tempfile::TempDir,
+}
+
+impl Scratch {
+    fn create(options: &Options) -> Result<Self> {
+        let directory = tempfile::tempdir_in("/dev/shm")?;
+        let options = Options { region: Some(directory.path().to_path_buf()), ..options.clone() };
+        Ok(Self { memory: Memory::create(directory.path().join("store"), &options)?, directory })
+    }
+
+    /// Where others find it.
+    fn path(&self) -> std::path::PathBuf {
+        self.directory.path().join("store")
+    }
+}
+
+/// As a number to divide.
+#[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
+fn float(number: u64) -> f64 {
+    number as f64
+}
