@@ -19,7 +19,7 @@ use crate::index::directory::Place;
 use crate::owner::Owner;
 use crate::read::{Seen, now};
 use crate::record::Record;
-use crate::region::{CLOCK, Region, SEGMENTS_FRESH};
+use crate::region::{CLOCK, MOVED, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Stream, Use};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::lock;
@@ -71,7 +71,10 @@ impl Cleaner {
         let Some((victim, stream)) = choose(region, clock) else { return Ok(false) };
         let age = clock.saturating_sub(victim.created());
         let survivors = survivors_of(stream, age, owner.lifetime.load(Relaxed));
-        if !self.evacuate(owner, victim, survivors)? {
+        let moved = self.stats.moved;
+        let is_empty = self.evacuate(owner, victim, survivors);
+        region.word(MOVED).fetch_add(self.stats.moved - moved, Relaxed);
+        if !is_empty? {
             victim.set_usage(Use::Closed(stream));
             return Ok(false);
         }
@@ -133,6 +136,7 @@ impl Cleaner {
         // It may have grown since it was looked at; the room it has is the same.
         let record = Record::at(region, record.address);
         if owner.dropped.contains(record.head.table()) || Seen::of(region, record).is_expired() {
+            owner.orphans.note(region, record);
             home.0.remove(at, slot);
             owner.live.fetch_sub(record.head.size(), Relaxed);
             return Ok(true);

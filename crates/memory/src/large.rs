@@ -23,7 +23,7 @@ use crate::read::{self, Seen};
 use crate::record::{INLINE_MAX, Key, Record};
 use crate::region::{LARGE, PENDING, PENDING_ENTRIES, Region};
 use crate::sync::Ordering::Relaxed;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 use crate::update::{TableId, update};
 
 /// The longest value.
@@ -94,9 +94,46 @@ fn extend(owner: &Owner, large: &mut Large, mut bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Removes the parts of a value that nothing names any more.
+/// Removes the parts of a value that nothing names any more, and what an append that was given up left behind them.
 pub(crate) fn remove(owner: &Owner, large: Large) -> Result<()> {
-    (0..large.len.div_ceil(INLINE_MAX as u64)).try_for_each(|part| remove_part(owner, large.id, part).map(drop))
+    let mut next = large.len.div_ceil(INLINE_MAX as u64);
+    (0..next).try_for_each(|part| remove_part(owner, large.id, part).map(drop))?;
+    while remove_part(owner, large.id, next)? {
+        next += 1;
+    }
+    Ok(())
+}
+
+/// Values whose keys are gone without anybody having removed their parts: what a cleaner found expired, or of a dropped table. Those
+/// who find them hold locks that removing would take.
+#[derive(Default)]
+pub(crate) struct Orphans {
+    noted: Mutex<Vec<Large>>,
+    /// Held by whoever removes.
+    turn: Mutex<()>,
+}
+
+impl Orphans {
+    /// Takes note of a record that is being forgotten.
+    pub(crate) fn note(&self, region: &Region, record: Record) {
+        if record.head.is_large() {
+            lock(&self.noted).extend(Old { region, record }.large());
+        }
+    }
+
+    /// Removes their parts; for whoever holds no lock. `false` if there was nothing to do, nor anybody at it.
+    pub(crate) fn remove(&self, owner: &Owner) -> Result<bool> {
+        let Ok(_turn) = self.turn.try_lock() else {
+            drop(lock(&self.turn));
+            return Ok(true);
+        };
+        let orphans = std::mem::take(&mut *lock(&self.noted));
+        orphans.iter().try_for_each(|orphan| remove(owner, *orphan))?;
+        if !orphans.is_empty() {
+            owner.settle();
+        }
+        Ok(!orphans.is_empty())
+    }
 }
 
 /// Says whether there was one.

@@ -56,6 +56,11 @@ impl Memory {
         Ok(memory)
     }
 
+    /// Deletes a store that nobody owns. [`Kind::Busy`] where somebody does; who reads it goes on with what was there.
+    pub fn remove(path: impl AsRef<Path>) -> Result<()> {
+        home::remove(path.as_ref())
+    }
+
     /// A region in memory of this process alone, which ends with the handle.
     pub fn anonymous(options: &Options) -> Result<Self> {
         let geometry = options.geometry.unwrap_or_else(|| Geometry::for_limit(options.limit));
@@ -103,10 +108,11 @@ impl Memory {
         &self,
         table: TableId,
         key: Key<'_>,
-        decide: impl FnMut(Option<&Old<'_>>) -> Change<'c>,
+        mut decide: impl FnMut(Option<&Old<'_>>) -> Change<'c>,
     ) -> Result<Outcome> {
         self.check()?;
-        let outcome = update(&self.owner, table, key, self.hash(table, key), decide)?;
+        let hash = self.hash(table, key);
+        let outcome = self.with_room(|| update(&self.owner, table, key, hash, &mut decide))?;
         self.clear_away(outcome)
     }
 
@@ -127,8 +133,10 @@ impl Memory {
         }
         self.check()?;
         let hash = self.hash(table, key);
-        let outcome = large::put(&self.owner, table, key, hash, value, |old, parts| {
-            if is_wanted(old) { Change::Put { kind, value: parts.into(), expiry } } else { Change::Keep }
+        let outcome = self.with_room(|| {
+            large::put(&self.owner, table, key, hash, value, |old, parts| {
+                if is_wanted(old) { Change::Put { kind, value: parts.into(), expiry } } else { Change::Keep }
+            })
         })?;
         self.clear_away(outcome)
     }
@@ -157,19 +165,21 @@ impl Memory {
             return Ok(outcome);
         }
         let hash = self.hash(table, key);
-        let outcome = large::append(
-            &self.owner,
-            table,
-            key,
-            hash,
-            |old, parts| {
-                if !is_wanted(old) {
-                    return Change::Keep;
-                }
-                Change::Put { kind, value: parts.into(), expiry: old.and_then(|old| old.meta().expiry) }
-            },
-            bytes,
-        )?;
+        let outcome = self.with_room(|| {
+            large::append(
+                &self.owner,
+                table,
+                key,
+                hash,
+                |old, parts| {
+                    if !is_wanted(old) {
+                        return Change::Keep;
+                    }
+                    Change::Put { kind, value: parts.into(), expiry: old.and_then(|old| old.meta().expiry) }
+                },
+                bytes,
+            )
+        })?;
         self.clear_away(outcome)
     }
 
@@ -205,6 +215,17 @@ impl Memory {
 
     fn hash(&self, table: TableId, key: Key<'_>) -> u64 {
         key.hash(self.owner.region.seed, table.number)
+    }
+
+    /// Makes a change again that found no room, as long as values that were forgotten have parts left to remove.
+    #[inline]
+    fn with_room<T>(&self, mut change: impl FnMut() -> Result<T>) -> Result<T> {
+        loop {
+            match change() {
+                Err(error) if error.kind() == Kind::Full && self.owner.orphans.remove(&self.owner)? => {}
+                result => return result,
+            }
+        }
     }
 
     /// Removes the parts of a value that was replaced.

@@ -14,6 +14,7 @@ use crate::head::Head;
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::index::split::{self, Unsplit};
+use crate::large::Orphans;
 use crate::pool::{Backing, For, Pool};
 use crate::purge::Dropped;
 use crate::record::{Head as RecordHead, Record};
@@ -75,6 +76,7 @@ pub(crate) struct Owner {
     pub(crate) dropped: Dropped,
     /// Held by whoever appends to a value in parts.
     pub(crate) large: Mutex<()>,
+    pub(crate) orphans: Orphans,
     seats: Box<[Mutex<Seat>]>,
     splits: Mutex<()>,
     backing: Box<dyn Backing + Send + Sync>,
@@ -100,6 +102,7 @@ impl Owner {
             dropped: Dropped::new(),
             seats: (0..writers.max(1).next_power_of_two()).map(|_| Mutex::new(Seat::new())).collect(),
             large: Mutex::new(()),
+            orphans: Orphans::default(),
             splits: Mutex::new(()),
             backing,
             bell: Bell::default(),
@@ -135,7 +138,9 @@ impl Owner {
         self.live.fetch_add(std::mem::take(&mut seat.live).cast_unsigned(), Relaxed);
         let mut vain = 0;
         let segment = loop {
-            if who == For::User && self.live.load(Relaxed) + size > self.live_max() && !self.purge() {
+            let is_over = || self.live.load(Relaxed) + size > self.live_max();
+            // Once more: somebody else may have purged meanwhile.
+            if who == For::User && is_over() && !self.purge() && is_over() {
                 return Err(self.full());
             }
             let available = {
@@ -257,6 +262,13 @@ impl Owner {
             }
         }
         Ok(None)
+    }
+
+    /// Counts what is live anew, for whoever is on no seat: what one seat removed must not look live to another.
+    pub(crate) fn settle(&self) {
+        for seat in &self.seats {
+            self.live.fetch_add(std::mem::take(&mut lock(seat).live).cast_unsigned(), Relaxed);
+        }
     }
 
     /// Waits until every change and every pass that is under way has come to its end.

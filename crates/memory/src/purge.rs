@@ -77,6 +77,7 @@ impl Owner {
             let hash = record.hash(region, &mut scratch);
             let home = Locked::of(region, hash, self.incarnation);
             if let Some((at, slot)) = home.0.find(|at, slot| (slot.address() == record.address).then_some((at, slot))) {
+                self.orphans.note(region, record);
                 home.0.remove(at, slot);
                 segment.bury(record.head.size());
                 self.live.fetch_sub(record.head.size(), Relaxed);

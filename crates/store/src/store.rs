@@ -71,6 +71,12 @@ impl Store {
         Self::start(Access::Reader(Reader::attach(path)?))
     }
 
+    /// Deletes a store that nobody owns, region and directory: a region outside the directory would otherwise stay until the machine
+    /// restarts. [`Kind::Busy`] where somebody owns it; who reads it goes on with what was there.
+    pub fn remove(path: impl AsRef<Path>) -> Result<()> {
+        Memory::remove(path)
+    }
+
     /// A store in memory of this process alone, which ends with its last handle.
     pub fn anonymous(options: &Options) -> Result<Self> {
         Self::plant(Memory::anonymous(options)?)
@@ -152,6 +158,11 @@ impl Store {
     /// What the store's memory is used for. O(segments).
     pub fn usage(&self) -> Usage {
         self.shared.view().usage()
+    }
+
+    /// About how many records there are, in all tables: exact up to a million, within a hundredth beyond.
+    pub fn records(&self) -> u64 {
+        self.shared.view().records()
     }
 
     /// The live bytes of each segment, in order; `None` for those that hold no records.

@@ -74,7 +74,13 @@ fn what_only_the_owner_may() {
     refused(reader.verify(), Kind::Invalid, "attached");
     drop(store);
     assert!(!reader.has_owner().unwrap());
-    assert!(Store::open(&path).unwrap().is_owner());
+    let store = Store::open(&path).unwrap();
+    assert!(store.is_owner());
+    refused(Store::remove(&path), Kind::Busy, "owns");
+    drop(store);
+    Store::remove(&path).unwrap();
+    assert!(!path.exists() && scratch.path().read_dir().unwrap().next().is_none());
+    refused(Store::attach(&path), Kind::Missing, "");
 }
 
 /// A store that is full still lets go: tables are emptied and dropped, keys deleted.

@@ -3,8 +3,9 @@
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
-use hammerspace_store::{Kind, Options, Store, TableOptions};
+use hammerspace_store::{Kind, Options, Put, Store, TableOptions};
 
 use crate::small;
 
@@ -103,4 +104,24 @@ fn a_table_is_emptied_under_fire() {
         writers.into_iter().for_each(|writer| writer.join().unwrap());
     });
     assert_eq!(store.verify().unwrap().findings, Vec::<String>::new());
+}
+
+/// What long values take comes back with their table, and when they expire.
+#[test]
+fn long_values_go_with_their_table() {
+    let store = small();
+    let table = store.create_table("long", TableOptions::default()).unwrap();
+    for round in 0..30 {
+        for key in 0..8_u64 {
+            let put = Put::default().ttl(if round % 2 == 0 { Duration::from_hours(1) } else { Duration::ZERO });
+            let done = table.put_with(key, vec![7; 1 << 20], &put).unwrap_or_else(|error| panic!("{round}: {error}"));
+            assert!(done.is_done());
+        }
+        store.empty_table("long").unwrap();
+    }
+    let wait = Instant::now();
+    while store.verify().unwrap().records > 1 {
+        assert!(wait.elapsed() < Duration::from_secs(60), "{:?}", store.verify());
+        thread::sleep(Duration::from_millis(20));
+    }
 }
