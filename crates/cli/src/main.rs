@@ -18,6 +18,7 @@ mod prefix;
 mod progress;
 mod sharers;
 mod sparkey;
+mod store;
 mod values;
 mod verb;
 mod verdict;

@@ -83,6 +83,45 @@ pub use hammerspace_space::{
     Snapshot, Space, Value, VersionInfo, Writer,
 };
 
+pub use hammerspace_store::Store;
+
+/// What goes with a [`Store`]: tables, kinds of values, conditions, expiry.
+///
+/// A store changes all the time, key by key. One process owns it; any other reads it, straight from shared memory and without locks.
+///
+/// ```
+/// # let scratch = tempfile::tempdir()?;
+/// # let path = scratch.path().join("store");
+/// use hammerspace::Store;
+/// use hammerspace::store::{Condition, Options, Put};
+///
+/// let store = Store::create(&path, &Options::with_limit(64 << 20))?; // in /dev/shm, at most 64 MiB
+/// let users = store.default_table();
+/// users.put("ada", "countess")?;
+/// users.append("ada.log", "login;")?;
+/// assert_eq!(users.add("visits", 1)?, 1);
+///
+/// // In any other process of this machine:
+/// let reader = Store::attach(&path)?;
+/// let users = reader.default_table();
+/// assert_eq!(users.get("ada")?.unwrap().bytes, b"countess");
+/// assert_eq!(users.get("visits")?.unwrap().number(), Some(1));
+///
+/// // Only if nobody was faster:
+/// let version = users.get("ada")?.unwrap().meta.version.unwrap();
+/// let put = Put::when(Condition::Version(version));
+/// assert!(store.default_table().put_with("ada", "lady", &put)?.is_done());
+/// # drop((store, reader));
+/// # Store::remove(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub mod store {
+    pub use hammerspace_store::{
+        Condition, Cursor, DEFAULT_TABLE, Entry, KEY_LEN_MAX, Key, Merged, Meta, Options, Outcome, OwnedKey, Put,
+        Report, Scan, Table, TableInfo, TableOptions, Usage, VALUE_LEN_MAX, Value, ValueKind,
+    };
+}
+
 /// Sparkey tables without a space around them: a log and its index in files of any name, or a directory of shards.
 ///
 /// ```
@@ -103,3 +142,8 @@ pub mod sparkey {
     pub use hammerspace_sparkey::{BlockCache, Entry, Live, LogOptions, ShardKeys, Shards, Table};
     pub use hammerspace_tables::{LogFile, Pair, Sharding, open_shards, scratch, write_shards};
 }
+
+/// The guide's programs, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/store.md")]
+struct Guide;

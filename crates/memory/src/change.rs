@@ -133,6 +133,8 @@ pub enum Change<'c> {
         /// The bytes.
         bytes: &'c [u8],
     },
+    /// Its expiry becomes this, and everything else stays. Where there was none, nothing happens.
+    Expire(Option<u64>),
     /// Its value, of eight bytes, becomes this little-endian number; its expiry stays. Where there was none, it begins with it.
     Word {
         /// What the value is.
@@ -145,7 +147,11 @@ pub enum Change<'c> {
 impl Change<'_> {
     /// Whether the value's parts are those of the value before.
     pub(crate) fn keeps(&self, large: Large) -> bool {
-        matches!(self, Self::Put { value: Value::Parts(parts), .. } if parts.id == large.id)
+        match self {
+            Self::Put { value: Value::Parts(parts), .. } => parts.id == large.id,
+            Self::Expire(_) => true,
+            _ => false,
+        }
     }
 }
 

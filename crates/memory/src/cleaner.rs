@@ -21,7 +21,7 @@ use crate::large::Orphan;
 use crate::owner::Owner;
 use crate::read::{Seen, now};
 use crate::record::Record;
-use crate::region::{CLOCK, Region, SEGMENTS_FRESH};
+use crate::region::{CLOCK, MOVED, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Stream, Use};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::lock;
@@ -73,7 +73,10 @@ impl Cleaner {
         let Some((victim, stream)) = choose(region, clock) else { return Ok(false) };
         let age = clock.saturating_sub(victim.created());
         let survivors = survivors_of(stream, age, owner.lifetime.load(Relaxed));
-        if !self.evacuate(owner, victim, survivors)? {
+        let moved = self.stats.moved;
+        let is_empty = self.evacuate(owner, victim, survivors);
+        region.word(MOVED).fetch_add(self.stats.moved - moved, Relaxed);
+        if !is_empty? {
             victim.set_usage(Use::Closed(stream));
             return Ok(false);
         }

@@ -110,6 +110,25 @@ pub(crate) fn attach(path: &Path) -> Result<(Region, File)> {
     Ok((map(&file, description.id, Access::Read)?, lock))
 }
 
+/// Deletes a store that nobody owns, and its directory if nothing else is in it. The description goes after the region: what is left of a removal
+/// that was cut short is removed by the next.
+pub(crate) fn remove(path: &Path) -> Result<()> {
+    let dir = Dir::open(path)?;
+    let description = read_description(&dir)?;
+    let _lock = lock(&dir)?;
+    match std::fs::remove_file(&description.region) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(Error::io("delete", error).file(&description.region));
+        }
+        _ => {}
+    }
+    dir.unlink(DESCRIPTION)?;
+    dir.unlink(LOCK)?;
+    // Whatever else is in it is not ours.
+    std::fs::remove_dir(path).ok();
+    Ok(())
+}
+
 fn lock(dir: &Dir) -> Result<Owned> {
     let mut lock = Owned::new(dir.open_or_create_shared(LOCK)?);
     for _ in 0..LOCK_TRIES {

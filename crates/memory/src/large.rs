@@ -279,13 +279,14 @@ pub(crate) fn put<'c>(
     outcome
 }
 
-/// Appends to a value that is, or becomes, too long for its record. Such appends take turns.
-pub(crate) fn append(
+/// Appends to a value that is, or becomes, too long for its record, if `decide` says so of the record there is. Such appends take
+/// turns.
+pub(crate) fn append<'c>(
     owner: &Owner,
     table: TableId,
     key: Key<'_>,
     hash: u64,
-    kind: u8,
+    mut decide: impl FnMut(Option<&Old<'_>>, Large) -> Change<'c>,
     bytes: &[u8],
 ) -> Result<Outcome> {
     let _turn = lock(&owner.large);
@@ -306,20 +307,19 @@ pub(crate) fn append(
         } else {
             write(owner, hash, &[if seen.is_some() { &value } else { &[] }, bytes])?
         };
-        let (mut is_put, mut is_named) = (false, false);
+        let (mut is_decided, mut is_named) = (false, false);
         let outcome = update(owner, table, key, hash, |old| {
-            is_named = old.and_then(Old::large).is_some_and(|large| large.id == after.id);
-            is_put = same(old, seen.as_ref(), before, &value);
-            if !is_put {
-                return Change::Keep;
-            }
-            Change::Put { kind, value: Value::Parts(after), expiry: old.and_then(|old| old.meta().expiry) }
+            is_decided = same(old, seen.as_ref(), before, &value);
+            let change = if is_decided { decide(old, after) } else { Change::Keep };
+            let is_put = matches!(change, Change::Put { .. });
+            is_named = is_put || old.and_then(Old::large).is_some_and(|large| large.id == after.id);
+            change
         })?;
-        if is_put {
-            return Ok(outcome);
-        }
         if !is_named {
             remove(owner, after);
+        }
+        if is_decided {
+            return Ok(outcome);
         }
     }
 }

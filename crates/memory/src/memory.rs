@@ -9,7 +9,7 @@ use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::process::Here;
 use hammerspace_os::{Owned, Shared};
 
-use crate::change::{Change, Old, Outcome};
+use crate::change::{Change, Large, Old, Outcome};
 use crate::cleaner::Stats;
 use crate::geometry::Geometry;
 use crate::home::{self, Held};
@@ -54,6 +54,11 @@ impl Memory {
         let memory = Self::start(region, pool, live, Box::new(file), Some(lock), options)?;
         large::remove_pending(&memory.owner);
         Ok(memory)
+    }
+
+    /// Deletes a store that nobody owns. [`Kind::Busy`] where somebody does; who reads it goes on with what was there.
+    pub fn remove(path: impl AsRef<Path>) -> Result<()> {
+        home::remove(path.as_ref())
     }
 
     /// A region in memory of this process alone, which ends with the handle.
@@ -136,15 +141,34 @@ impl Memory {
 
     /// Appends to a value, which may become of any length; where there is none it begins with these bytes.
     pub fn append(&self, table: TableId, key: Key<'_>, kind: u8, bytes: &[u8]) -> Result<Outcome> {
+        self.append_if(table, key, kind, bytes, |_| true)
+    }
+
+    /// Appends to a value, if `is_wanted` says so of the record there is.
+    pub fn append_if(
+        &self,
+        table: TableId,
+        key: Key<'_>,
+        kind: u8,
+        bytes: &[u8],
+        mut is_wanted: impl FnMut(Option<&Old<'_>>) -> bool,
+    ) -> Result<Outcome> {
         let mut is_long = false;
         let outcome = self.update(table, key, |old| {
-            is_long = old.map_or(0, Old::len) + bytes.len() as u64 > INLINE_MAX as u64;
-            if is_long { Change::Keep } else { Change::Append { kind, bytes } }
+            let is_refused = !is_wanted(old);
+            is_long = !is_refused && old.map_or(0, Old::len) + bytes.len() as u64 > INLINE_MAX as u64;
+            if is_refused || is_long { Change::Keep } else { Change::Append { kind, bytes } }
         })?;
         if !is_long {
             return Ok(outcome);
         }
-        let outcome = large::append(&self.owner, table, key, self.hash(table, key), kind, bytes)?;
+        let decide = |old: Option<&Old<'_>>, parts: Large| {
+            if !is_wanted(old) {
+                return Change::Keep;
+            }
+            Change::Put { kind, value: parts.into(), expiry: old.and_then(|old| old.meta().expiry) }
+        };
+        let outcome = large::append(&self.owner, table, key, self.hash(table, key), decide, bytes)?;
         Ok(self.clear_away(outcome))
     }
 

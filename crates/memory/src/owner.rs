@@ -140,7 +140,9 @@ impl Owner {
         self.live.fetch_add(std::mem::take(&mut seat.live).cast_unsigned(), Relaxed);
         let mut vain = 0;
         let segment = loop {
-            if who == For::User && self.live() + size > self.live_max() && !self.purge() {
+            let is_over = || self.live() + size > self.live_max();
+            // Once more: somebody else may have purged meanwhile.
+            if who == For::User && is_over() && !self.purge() && is_over() {
                 return Err(self.full());
             }
             let available = {

@@ -40,6 +40,7 @@ superblock! {
     SEQUENCE = 256;
     LARGE = 320;
     CLOCK = 384;
+    MOVED = 392;
     PENDING = 1024;
 }
 

@@ -113,7 +113,10 @@ fn attempt<'c>(
         is_it.then_some(Found { at, slot, old: Old { region, record } })
     });
     let visible = found.as_ref().map(|found| &found.old).filter(|old| !Seen::of(region, old.record).is_expired());
-    let change = decide(visible);
+    let change = match decide(visible) {
+        Change::Expire(_) if visible.is_none() => Change::Keep,
+        change => change,
+    };
     let mut outcome = Outcome { before: visible.map(Old::meta), ..Outcome::default() };
     if let Change::Keep = change {
         outcome.version = outcome.before.and_then(|before| before.version);
@@ -183,6 +186,14 @@ fn draft<'c>(old: Option<&Old<'_>>, change: Change<'c>) -> Result<Option<Draft<'
                     Cow::Owned(large.to_bytes().to_vec())
                 }
             }
+        }
+        Change::Expire(expiry) => {
+            let Some(old) = old else { return Ok(None) };
+            let head = old.record.head;
+            (traits.kind, traits.expiry, traits.is_large) = (head.kind(), expiry, head.is_large());
+            let mut value = Vec::new();
+            old.record.read_value(old.region, &mut value);
+            Cow::Owned(value)
         }
         Change::Append { kind, bytes } => {
             if let Some(old) = old {

@@ -2,12 +2,16 @@
 
 use hammerspace_error::Result;
 
+use crate::index::directory::{Entry, Root};
 use crate::large;
 use crate::read::{self, IN_FLIGHT, Meta};
 use crate::record::Key;
-use crate::region::{CATALOGUE, LIMIT, Region, SEGMENTS_FRESH};
+use crate::region::{CATALOGUE, CLOCK, LIMIT, MOVED, Region, SEGMENTS_FRESH};
 use crate::scan::{self, Cursor, Item};
 use crate::segment::{Segment, Use};
+
+/// Pieces of the index that are counted to tell how many records there are.
+const PIECES_COUNTED: u64 = 256;
 
 /// A region to read. Cheap to take; any number at a time.
 #[derive(Clone, Copy)]
@@ -112,8 +116,13 @@ impl View<'_> {
     pub fn usage(self) -> Usage {
         let region = self.region;
         let size = region.layout.segment_size;
-        let mut usage =
-            Usage { limit: region.load(LIMIT).saturating_mul(size), segment_size: size, ..Usage::default() };
+        let mut usage = Usage {
+            limit: region.load(LIMIT).saturating_mul(size),
+            segment_size: size,
+            written: region.load(CLOCK),
+            moved: region.load(MOVED),
+            ..Usage::default()
+        };
         for number in 0..region.load(SEGMENTS_FRESH).min(region.layout.segments_max) {
             let segment = Segment::new(region, number);
             match segment.usage() {
@@ -131,6 +140,24 @@ impl View<'_> {
             }
         }
         usage
+    }
+
+    /// How many records there are, those that have expired or make up a long value among them. Of an index of more than 256 pieces
+    /// that many are counted, and the rest taken to be alike: within a hundredth, as hashes are.
+    pub fn records(self) -> u64 {
+        let region = self.region;
+        let root = Root::load(region);
+        let entries = 1_u64 << root.depth();
+        let step = (entries / PIECES_COUNTED).max(1);
+        let mut records = 0;
+        for index in (0..entries).step_by(step as usize) {
+            let entry = Entry(region.load(root.address(region, index)));
+            let span = 1 << root.depth().saturating_sub(entry.depth());
+            let full = entry.count(region);
+            // A piece has as many entries as it has shares of the hashes: each stands for its part.
+            records += full * step / span;
+        }
+        records
     }
 
     /// The live bytes of each segment, in order; `None` for those that hold no records.
@@ -166,6 +193,10 @@ pub struct Usage {
     pub live: u64,
     /// Those of them in closed segments.
     pub closed_live: u64,
+    /// What users have written since the region was made, a segment at a time.
+    pub written: u64,
+    /// What cleaners have moved since then.
+    pub moved: u64,
 }
 
 impl Usage {
@@ -173,6 +204,12 @@ impl Usage {
     #[expect(clippy::cast_precision_loss, reason = "a share, for people")]
     pub fn utilisation(&self) -> f64 {
         if self.closed == 0 { 0.0 } else { self.closed_live as f64 / self.closed as f64 }
+    }
+
+    /// Bytes that cleaners have moved for each that users have written.
+    #[expect(clippy::cast_precision_loss, reason = "a ratio, for people")]
+    pub fn cleaning_cost(&self) -> f64 {
+        if self.written == 0 { 0.0 } else { self.moved as f64 / self.written as f64 }
     }
 
     /// Bytes of all segments in use.

@@ -21,7 +21,7 @@ use hammerspace_error::Result;
 use crate::demo::Demo;
 use crate::exit::{Dialect, Outcome};
 use crate::output::Output;
-use crate::sparkey;
+use crate::{sparkey, store};
 
 #[derive(Subcommand)]
 pub(crate) enum Verb {
@@ -36,6 +36,11 @@ pub(crate) enum Verb {
     Rollback(rollback::Rollback),
     Export(export::Export),
     Warm(warm::Warm),
+    /// Work on stores, which change all the time, key by key
+    Store {
+        #[command(subcommand)]
+        verb: store::Verb,
+    },
     /// Work on Sparkey files: all that Spotify's tool does, and what its users lack
     #[command(after_help = sparkey::EXIT_CODES)]
     Sparkey {
@@ -66,6 +71,7 @@ impl Verb {
             Self::Rollback(verb) => verb.run(out),
             Self::Export(verb) => verb.run(out),
             Self::Warm(verb) => verb.run(out),
+            Self::Store { verb } => verb.run(out),
             Self::Sparkey { verb } => verb.run(out),
             Self::Demo(verb) => verb.run(out),
             Self::Completions(verb) => verb.run(out),

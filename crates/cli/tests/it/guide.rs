@@ -1,6 +1,6 @@
 //! The manual's sessions, run as they stand.
 //!
-//! A block marked `console` in `docs/guide/command.md` is a session: each line after `$` goes to a shell, and what follows
+//! A block marked `console` in `docs/guide/command.md` or `store.md` is a session: each line after `$` goes to a shell, and what follows
 //! must be what it prints, standard output and standard error together. `[..]` stands for anything within a line, and a
 //! last line `? N` for exit code N; without one the code is 0. All sessions of a page share one directory.
 
@@ -11,10 +11,18 @@ use crate::ran::Place;
 
 #[test]
 fn the_manual_says_what_happens() {
-    let page = include_str!("../../../../docs/guide/command.md");
+    run(include_str!("../../../../docs/guide/command.md"), 30);
+}
+
+#[test]
+fn the_guide_to_stores_says_what_happens() {
+    run(include_str!("../../../../docs/guide/store.md"), 8);
+}
+
+fn run(page: &str, steps_min: usize) {
     let place = Place::new();
     let steps = steps(page);
-    assert!(steps.len() > 30, "the manual has {} commands", steps.len());
+    assert!(steps.len() >= steps_min, "the page has {} commands", steps.len());
     for step in &steps {
         step.check(&place).unwrap_or_else(|difference| panic!("{difference}"));
     }

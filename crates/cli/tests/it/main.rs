@@ -8,4 +8,5 @@ mod json;
 mod memory;
 mod ran;
 mod spotify;
+mod store;
 mod verbs;

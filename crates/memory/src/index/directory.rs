@@ -11,8 +11,9 @@
 //! Depths only grow. So an entry that is the same as before has been the same all the time, even where its piece was freed and
 //! used again meanwhile.
 
+use crate::geometry::BUCKET;
 use crate::region::{ROOT, Region};
-use crate::sync::Ordering::Acquire;
+use crate::sync::Ordering::{Acquire, Relaxed};
 use crate::sync::fence;
 
 /// The directory in use, and how many bits of the hash it takes.
@@ -68,6 +69,14 @@ impl Entry {
 
     pub(crate) fn depth(self) -> u32 {
         (self.0 & 31) as u32
+    }
+
+    /// How many slots of the piece are full.
+    pub(crate) fn count(self, region: &Region) -> u64 {
+        let piece = self.piece(region);
+        let of_bucket =
+            |bucket: u64| region.line(piece + bucket * BUCKET)[1..].iter().filter(|slot| slot.load(Relaxed) != 0);
+        (0..region.layout.buckets()).map(|bucket| of_bucket(bucket).count() as u64).sum()
     }
 }
 

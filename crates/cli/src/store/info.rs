@@ -1,0 +1,26 @@
+//! `hammerspace store info STORE`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hammerspace::Store;
+use hammerspace_error::Result;
+
+use super::sight::Sight;
+use crate::exit::Outcome;
+use crate::output::Output;
+
+/// Show what a store's memory is used for, and its tables
+#[derive(Args)]
+pub(crate) struct Info {
+    /// The directory of the store
+    store: PathBuf,
+}
+
+impl Info {
+    pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
+        let store = Store::attach(&self.store)?;
+        out.answer(&Sight::of(&self.store, &store)?)?;
+        Ok(Outcome::Found)
+    }
+}

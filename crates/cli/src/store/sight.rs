@@ -1,0 +1,79 @@
+//! What is seen of a store from outside: its memory, its tables, who owns it.
+
+use std::fmt;
+use std::path::Path;
+
+use hammerspace::Store;
+use hammerspace_error::Result;
+use indicatif::{HumanBytes, HumanCount};
+use serde::Serialize;
+
+#[derive(Serialize)]
+pub(super) struct Sight {
+    store: String,
+    owned: bool,
+    /// What segments may take.
+    limit: u64,
+    /// What they take: all of them, those of the index among them.
+    in_use: u64,
+    index: u64,
+    /// Records that something names.
+    live: u64,
+    records: u64,
+    /// Live bytes of full segments, as a share of them.
+    utilisation: f64,
+    /// What users have written, what cleaners have moved, and the second for each of the first.
+    written: u64,
+    moved: u64,
+    cleaning_cost: f64,
+    /// Bytes in use for each record, `None` without any.
+    bytes_per_record: Option<u64>,
+    tables: Vec<Table>,
+}
+
+#[derive(Serialize)]
+struct Table {
+    name: String,
+    versions: bool,
+}
+
+impl Sight {
+    pub(super) fn of(path: &Path, store: &Store) -> Result<Self> {
+        let (usage, records) = (store.usage(), store.records());
+        let tables = store.tables()?.into_iter().map(|table| Table { name: table.name, versions: table.versions });
+        Ok(Self {
+            store: path.to_string_lossy().into_owned(),
+            owned: store.has_owner()?,
+            limit: usage.limit,
+            in_use: usage.in_use(),
+            index: usage.index,
+            live: usage.live,
+            records,
+            utilisation: usage.utilisation(),
+            written: usage.written,
+            moved: usage.moved,
+            cleaning_cost: usage.cleaning_cost(),
+            bytes_per_record: usage.in_use().checked_div(records),
+            tables: tables.collect(),
+        })
+    }
+}
+
+impl fmt::Display for Sight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "store        {}, {}", self.store, if self.owned { "owned" } else { "without an owner" })?;
+        writeln!(f, "memory       {} of {} in use", HumanBytes(self.in_use), HumanBytes(self.limit))?;
+        writeln!(f, "index        {}", HumanBytes(self.index))?;
+        writeln!(f, "live         {} in {} records", HumanBytes(self.live), HumanCount(self.records))?;
+        writeln!(f, "utilisation  {:.1} % of full segments", self.utilisation * 100.0)?;
+        if let Some(bytes) = self.bytes_per_record {
+            writeln!(f, "per record   {bytes} bytes of memory in use")?;
+        }
+        let (moved, written) = (HumanBytes(self.moved), HumanBytes(self.written));
+        writeln!(f, "cleaning     {moved} moved for {written} written, {:.2} for 1", self.cleaning_cost)?;
+        for Table { name, versions } in &self.tables {
+            writeln!(f, "table        {name}, {}", if *versions { "with versions" } else { "without versions" })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,70 @@
+//! What most verbs are about: a store, one of its tables, a key in it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use hammerspace::Store;
+use hammerspace::store::{DEFAULT_TABLE, OwnedKey, Table, Value};
+use hammerspace_error::{Error, Kind, Result};
+
+use crate::values::bytes;
+
+/// A table of a store.
+#[derive(Args)]
+pub(super) struct Place {
+    /// The directory of the store
+    store: PathBuf,
+    /// The table
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_TABLE)]
+    table: String,
+}
+
+impl Place {
+    /// The table, to read.
+    pub(super) fn attach(&self) -> Result<Table> {
+        Store::attach(&self.store)?.table(&self.table)
+    }
+
+    /// The table, to write, which keeps the store owned.
+    pub(super) fn own(&self) -> Result<Table> {
+        Store::open(&self.store)?.table(&self.table)
+    }
+}
+
+/// How keys are given.
+#[derive(Args)]
+pub(super) struct Spelling {
+    /// Keys are given in hex
+    #[arg(long)]
+    hex: bool,
+    /// Keys are integers of 64 bits: 7 is another key than the text 7
+    #[arg(long, conflicts_with = "hex")]
+    integer: bool,
+}
+
+impl Spelling {
+    pub(super) fn key(&self, given: &OsString) -> Result<OwnedKey> {
+        if !self.integer {
+            return Ok(OwnedKey::Bytes(bytes(given, self.hex)?));
+        }
+        let number = given.to_str().and_then(|given| given.parse().ok());
+        number.map(OwnedKey::Integer).ok_or_else(|| {
+            let finding = format!("{} is no key", given.to_string_lossy());
+            Error::new(Kind::Invalid, finding).remedy(format!("give an integer from 0 to {}", u64::MAX))
+        })
+    }
+}
+
+/// A key as it is shown: integers in decimal.
+pub(super) fn shown_key(key: &OwnedKey) -> Vec<u8> {
+    match key {
+        OwnedKey::Integer(key) => key.to_string().into_bytes(),
+        OwnedKey::Bytes(bytes) => bytes.clone(),
+    }
+}
+
+/// A value as it is shown: numbers in decimal.
+pub(super) fn shown_value(value: &Value) -> Vec<u8> {
+    value.number().map_or_else(|| value.bytes.clone(), |number| number.to_string().into_bytes())
+}

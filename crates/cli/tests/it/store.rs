@@ -1,0 +1,104 @@
+//! `hammerspace store`, beyond what its guide shows.
+
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::ran::Place;
+
+fn with_store() -> Place {
+    let place = Place::new();
+    place.run("store create s --limit 32MiB --region .").ends(0);
+    place
+}
+
+#[test]
+fn answers_in_json() {
+    let place = with_store();
+    let put = place.run("store put s k one --json").ends(0).object();
+    assert_eq!((&put["done"], &put["replaced"]), (&json!(true), &json!(false)));
+    let version = put["version"].as_u64().unwrap();
+    let refused = place.run("store put s k two --if-absent --json").ends(1).object();
+    assert_eq!(refused, json!({ "done": false, "there": { "kind": "bytes", "version": version, "expiry": null } }));
+    place.run(&format!("store put s k two --if-version {version}")).ends(0);
+    place.run(&format!("store put s k three --if-version {version}")).ends(1);
+    assert_eq!(
+        place.run("store get s k --json").ends(0).object(),
+        json!({ "found": true, "key": "k", "value": "two" })
+    );
+    assert_eq!(place.run("store incr s n -5 --json").ends(0).object(), json!({ "value": -5 }));
+    assert_eq!(place.run("store append s l ab --json").ends(0).object(), json!({ "length": 2 }));
+    assert_eq!(place.run("store delete s k l m --json").ends(1).object(), json!({ "deleted": 2, "missing": 1 }));
+    let info = place.run("store info s --json").ends(0).object();
+    assert_eq!((&info["owned"], &info["records"]), (&json!(false), &json!(2)), "the number, and the list of tables");
+    assert_eq!(info["tables"], json!([{ "name": "default", "versions": true }]));
+    assert_eq!(place.run("store verify s --json").ends(0).object()["sound"], json!(true));
+    let top = place.run("store top s --once").ends(0);
+    assert!(top.text().contains("utilisation") && top.text().trim_end().ends_with('.'), "{}", top.text());
+}
+
+#[test]
+fn keys_are_text_or_bytes_or_integers() {
+    let place = with_store();
+    place.run("store put s 7 text").ends(0);
+    place.run("store put s 7 integer --integer").ends(0);
+    place.feed(&place.hammerspace, &["store", "put", "s", "--hex", "00ff"], b"\x00\n").ends(0);
+    assert_eq!(place.run("store get s 7").ends(0).text(), "text");
+    assert_eq!(place.run("store get s 7 --integer").ends(0).text(), "integer");
+    assert_eq!(place.run("store get s 00ff --hex").ends(0).stdout, b"\x00\n");
+    place.run("store get s seven --integer").ends(2);
+    place.run("store put s n many --kind add").ends(2);
+    place.run("store put s n 12 --kind max").ends(0);
+    assert_eq!(place.run("store get s n").ends(0).text(), "12");
+    let refused = place.run("store incr s n").ends(2);
+    assert!(refused.stderr.contains("add cannot be merged into a value of kind max"), "{}", refused.stderr);
+    assert_eq!(place.run("store scan s --keys-only").ends(0).text().lines().count(), 4);
+}
+
+#[test]
+fn while_somebody_owns_it_others_read() {
+    let place = with_store();
+    place.run("store put s k v").ends(0);
+    let store = hammerspace::Store::open(place.path().join("s")).unwrap();
+    assert_eq!(place.run("store get s k").ends(0).text(), "v");
+    assert!(place.run("store info s").ends(0).text().contains(", owned"));
+    for line in ["put s k w", "incr s n", "delete s k", "table s t", "verify s", "raise s 64MiB", "remove s"] {
+        let refused = place.run(&format!("store {line} --json")).ends(4).object();
+        assert_eq!(refused["error"]["kind"], "Busy", "{line}");
+        assert!(refused["error"]["remedy"].is_string(), "{line}");
+    }
+    drop(store);
+    place.run("store raise s 64MiB").ends(0);
+    assert_eq!(place.run("store info s --json").ends(0).object()["limit"], 64 << 20);
+    place.run("store remove s").ends(0);
+    place.run("store get s k").ends(4);
+}
+
+#[test]
+fn a_store_stands_the_death_of_its_owners_and_readers() {
+    let place = Place::new();
+    let told = place.run("store stress --time 3s --limit 16MiB --region . --json").ends(0).object();
+    assert!(told["owners_killed"].as_u64() > Some(0) && told["records"].as_u64() > Some(100), "{told}");
+}
+
+/// A reader that does not see this sees nothing.
+#[test]
+fn canary_readers_notice_a_value_that_is_not_whole() {
+    let place = with_store();
+    place.run("store table s plain --no-versions").ends(0);
+    place.run("store put s 3 other --integer").ends(0);
+    let mut reader = Command::new(&place.hammerspace)
+        .args(["store", "stress", "s", "--role", "reader", "--seed", "1"])
+        .current_dir(place.path())
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // While this is open, it goes on.
+    let held = reader.stdin.take();
+    let told = reader.wait_with_output().unwrap();
+    drop(held);
+    let said = String::from_utf8(told.stderr).unwrap();
+    assert_eq!(told.status.code(), Some(3), "{said}");
+    assert!(said.contains("the value of key 3 of table default is not whole"), "{said}");
+}

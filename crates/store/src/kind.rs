@@ -1,0 +1,152 @@
+//! What a value is, and how such values merge: one row for each kind, and nothing about kinds anywhere else.
+//!
+//! | code | kind | a value is | merging an operand gives |
+//! |---:|---|---|---|
+//! | 0 | bytes | any bytes | the operand |
+//! | 1 | append | any bytes | the value, then the operand |
+//! | 2 | add | a number | their sum; beyond 64 bits, an error |
+//! | 3 | min | a number | the lesser |
+//! | 4 | max | a number | the greater |
+//!
+//! A number is an `i64` in eight little-endian bytes. Codes have 6 bits; those from 5 on are free for kinds to come.
+
+use std::fmt;
+use std::str::FromStr;
+
+use hammerspace_error::{Error, Kind, Result};
+
+/// What a value is, and so how another is merged into it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ValueKind {
+    /// Any bytes. Merging replaces them.
+    #[default]
+    Bytes,
+    /// Any bytes. Merging appends.
+    Append,
+    /// A number. Merging adds, and refuses a sum beyond 64 bits.
+    Add,
+    /// A number. Merging keeps the lesser.
+    Min,
+    /// A number. Merging keeps the greater.
+    Max,
+}
+
+/// How values of a kind merge.
+#[derive(Clone, Copy)]
+pub(crate) enum Rule {
+    /// The newer counts.
+    Replace,
+    /// The newer follows the older.
+    Append,
+    /// Numbers become one number, if there is one.
+    Number(fn(i64, i64) -> Option<i64>),
+}
+
+impl ValueKind {
+    /// Every kind, in the order of their codes.
+    pub const ALL: [Self; 5] = [Self::Bytes, Self::Append, Self::Add, Self::Min, Self::Max];
+
+    pub(crate) const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The kind that a record says it is of.
+    pub(crate) fn of(code: u8) -> Result<Self> {
+        Self::ALL.get(usize::from(code)).copied().ok_or_else(|| unknown(code))
+    }
+
+    /// The kind's name as people write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bytes => "bytes",
+            Self::Append => "append",
+            Self::Add => "add",
+            Self::Min => "min",
+            Self::Max => "max",
+        }
+    }
+
+    pub(crate) fn rule(self) -> Rule {
+        match self {
+            Self::Bytes => Rule::Replace,
+            Self::Append => Rule::Append,
+            Self::Add => Rule::Number(i64::checked_add),
+            Self::Min => Rule::Number(|old, new| Some(old.min(new))),
+            Self::Max => Rule::Number(|old, new| Some(old.max(new))),
+        }
+    }
+
+    /// Whether values are numbers.
+    pub fn is_number(self) -> bool {
+        matches!(self.rule(), Rule::Number(_))
+    }
+
+    /// Refuses what no value of this kind can be.
+    pub(crate) fn check(self, value: &[u8]) -> Result<()> {
+        if self.is_number() { number_of(self, value).map(drop) } else { Ok(()) }
+    }
+
+    /// Says that a value is of `there`, where this kind was to be merged into it.
+    #[cold]
+    pub(crate) fn refused_by(self, there: u8) -> Error {
+        let there = Self::of(there).map_or_else(|_| format!("kind {there}"), |kind| kind.to_string());
+        let error = Error::new(Kind::Invalid, format!("{self} cannot be merged into a value of kind {there}"));
+        error.remedy(format!("merge it as {there}, or put a value of kind {self} first"))
+    }
+}
+
+/// A number as values hold it.
+pub(crate) fn number_of(kind: ValueKind, value: &[u8]) -> Result<i64> {
+    let bytes = value.try_into().map_err(|_| {
+        let error = Error::new(Kind::Invalid, format!("{} bytes are no value of kind {kind}", value.len()));
+        error.remedy("give a number of 64 bits, in eight little-endian bytes")
+    })?;
+    Ok(i64::from_le_bytes(bytes))
+}
+
+#[cold]
+fn unknown(code: u8) -> Error {
+    Error::new(Kind::Unsupported, format!("the value is of kind {code}, which this build does not know"))
+        .remedy("use the build that wrote it")
+}
+
+impl fmt::Display for ValueKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for ValueKind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+            let error = Error::new(Kind::Invalid, format!("there is no kind {name:?}"));
+            error.remedy(format!("choose one of {}", Self::ALL.map(Self::name).join(", ")))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_names_its_kind_and_the_table_above_says_so() {
+        let page = include_str!("kind.rs");
+        for kind in ValueKind::ALL {
+            assert_eq!(ValueKind::of(kind.code()).unwrap(), kind);
+            assert_eq!(kind.name().parse::<ValueKind>().unwrap(), kind);
+            assert!(page.contains(&format!("//! | {} | {kind} |", kind.code())), "{kind}");
+        }
+        assert_eq!(ValueKind::of(5).unwrap_err().kind(), Kind::Unsupported);
+        assert_eq!("sum".parse::<ValueKind>().unwrap_err().kind(), Kind::Invalid);
+    }
+
+    #[test]
+    fn numbers_have_eight_bytes() {
+        assert!(ValueKind::Bytes.check(b"any").is_ok() && ValueKind::Append.check(b"any").is_ok());
+        assert!(ValueKind::Min.check(&7_i64.to_le_bytes()).is_ok());
+        assert_eq!(ValueKind::Add.check(b"7").unwrap_err().kind(), Kind::Invalid);
+    }
+}

@@ -1,0 +1,259 @@
+//! A store, owned or attached to.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+use hammerspace_error::{Error, Kind, Result};
+use hammerspace_memory::{Memory, Options, Reader, Report, Usage, View};
+
+use crate::catalogue::{self, Catalogue, TableInfo, TableOptions};
+use crate::table::Table;
+
+/// The table of those who name none. Every store has it; its records have versions.
+pub const DEFAULT_TABLE: &str = "default";
+
+/// A store: tables of keys and values in shared memory, that its one owner changes and any process reads.
+///
+/// Owner and readers have the same handle. By one that is *attached*, whatever would change the store is an error,
+/// [`Kind::Invalid`]. A forked child reads by its parent's handles, and can change nothing by them.
+#[derive(Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+    default: Table,
+}
+
+/// What all handles of a store have in common.
+pub(crate) struct Shared {
+    access: Access,
+    /// The catalogue as it was last read. Readers of it never wait, so a forked child may go on with it.
+    catalogue: ArcSwap<Catalogue>,
+    /// Held by whoever changes the catalogue.
+    changes: Mutex<()>,
+}
+
+enum Access {
+    Owner(Memory),
+    Reader(Reader),
+}
+
+impl Store {
+    /// Makes a store at `path`, a directory that is created with it, and owns it.
+    ///
+    /// [`Kind::Full`] where there is not as much memory as the limit says.
+    pub fn create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        Self::plant(Memory::create(path, options)?)
+    }
+
+    /// Owns a store that nobody owns, with every completed change of its last owner. [`Kind::Busy`] where somebody does.
+    ///
+    /// Takes milliseconds: O(segments + entries of the index's directory).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &Options::with_limit(0))
+    }
+
+    /// As [`open`](Self::open), with as many threads as `options` says; its other fields count when a store is made.
+    pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        let memory = Memory::open(path, options)?;
+        // The last owner may have died between a change of the catalogue and saying so.
+        memory.bump_catalogue();
+        for number in Catalogue::read(memory.view())?.dropped {
+            memory.drop_table(number)?;
+        }
+        Self::plant(memory)
+    }
+
+    /// Reads a store, whether somebody owns it or not. Takes no lock, registers nowhere, and makes no system call to read.
+    ///
+    /// What is read is what its owner wrote, up to that instant; if the owner dies, what it left. O(1).
+    pub fn attach(path: impl AsRef<Path>) -> Result<Self> {
+        Self::start(Access::Reader(Reader::attach(path)?))
+    }
+
+    /// Deletes a store that nobody owns, region and directory: a region outside the directory would otherwise stay until the machine
+    /// restarts. [`Kind::Busy`] where somebody owns it; who reads it goes on with what was there.
+    pub fn remove(path: impl AsRef<Path>) -> Result<()> {
+        Memory::remove(path)
+    }
+
+    /// A store in memory of this process alone, which ends with its last handle.
+    pub fn anonymous(options: &Options) -> Result<Self> {
+        Self::plant(Memory::anonymous(options)?)
+    }
+
+    /// Owns a region, and sees to it that there is the default table.
+    fn plant(memory: Memory) -> Result<Self> {
+        if Catalogue::read(memory.view())?.find(DEFAULT_TABLE).is_none() {
+            change_catalogue(&memory, |catalogue| {
+                catalogue.add(DEFAULT_TABLE, TableOptions::default())?;
+                Ok(None)
+            })?;
+        }
+        Self::start(Access::Owner(memory))
+    }
+
+    fn start(access: Access) -> Result<Self> {
+        let catalogue = ArcSwap::from_pointee(Catalogue::read(access.view())?);
+        let shared = Arc::new(Shared { access, catalogue, changes: Mutex::new(()) });
+        let default = Table::open(shared.clone(), DEFAULT_TABLE)?;
+        Ok(Self { shared, default })
+    }
+
+    /// The table of those who name none.
+    pub fn default_table(&self) -> &Table {
+        &self.default
+    }
+
+    /// A table by its name. [`Kind::Missing`] where there is none.
+    pub fn table(&self, name: &str) -> Result<Table> {
+        Table::open(self.shared.clone(), name)
+    }
+
+    /// The tables there are, by their names.
+    pub fn tables(&self) -> Result<Vec<TableInfo>> {
+        let catalogue = self.shared.catalogue()?;
+        let info = |table: &catalogue::Named| TableInfo { name: table.name.clone(), versions: table.id.is_versioned };
+        let mut tables: Vec<_> = catalogue.tables.iter().map(info).collect();
+        tables.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(tables)
+    }
+
+    /// Creates a table; its name has 1 to 255 bytes. [`Kind::Invalid`] where there is one of this name. O(tables).
+    pub fn create_table(&self, name: &str, options: TableOptions) -> Result<Table> {
+        self.shared.change(|catalogue| {
+            catalogue.add(name, options)?;
+            Ok(None)
+        })?;
+        self.table(name)
+    }
+
+    /// Drops a table and all that is in it. O(tables + threads); its memory comes back behind. The default table can only be emptied.
+    pub fn drop_table(&self, name: &str) -> Result<()> {
+        if name == DEFAULT_TABLE {
+            let error = Error::new(Kind::Invalid, "every store has its default table");
+            return Err(error.remedy("empty it, or drop another"));
+        }
+        self.shared.change(|catalogue| catalogue.remove(name).map(Some))
+    }
+
+    /// Empties a table in one step. O(tables + threads); its memory comes back behind.
+    pub fn empty_table(&self, name: &str) -> Result<()> {
+        self.shared.change(|catalogue| catalogue.renumber(name).map(Some))
+    }
+
+    /// Whether this handle may change the store.
+    pub fn is_owner(&self) -> bool {
+        matches!(self.shared.access, Access::Owner(_))
+    }
+
+    /// Whether a living process owns the store. A system call.
+    pub fn has_owner(&self) -> Result<bool> {
+        match &self.shared.access {
+            Access::Owner(_) => Ok(true),
+            Access::Reader(reader) => reader.has_owner(),
+        }
+    }
+
+    /// What the store's memory is used for. O(segments).
+    pub fn usage(&self) -> Usage {
+        self.shared.view().usage()
+    }
+
+    /// About how many records there are, in all tables: exact up to a million, within a hundredth beyond.
+    pub fn records(&self) -> u64 {
+        self.shared.view().records()
+    }
+
+    /// The live bytes of each segment, in order; `None` for those that hold no records.
+    pub fn segments(&self) -> Vec<Option<u64>> {
+        self.shared.view().map()
+    }
+
+    /// Changes the memory limit, in bytes. [`Kind::Invalid`] beyond what the store was made for: sixteen times its first limit, 64 GiB
+    /// at least.
+    pub fn set_limit(&self, limit: u64) -> Result<()> {
+        self.shared.memory()?.set_limit(limit)
+    }
+
+    /// Looks at everything, for the owner, while nobody writes.
+    pub fn verify(&self) -> Result<Report> {
+        let memory = self.shared.memory()?;
+        let mut report = memory.verify();
+        let mut fault = |finding: String| {
+            report.faults += 1;
+            report.findings.push(finding);
+        };
+        match Catalogue::read(memory.view()) {
+            Ok(catalogue) if catalogue.find(DEFAULT_TABLE).is_none() => fault("there is no default table".into()),
+            Ok(_) => {}
+            Err(error) => fault(error.to_string()),
+        }
+        Ok(report)
+    }
+}
+
+impl Access {
+    fn view(&self) -> View<'_> {
+        match self {
+            Self::Owner(memory) => memory.view(),
+            Self::Reader(reader) => reader.view(),
+        }
+    }
+}
+
+impl Shared {
+    #[inline]
+    pub(crate) fn view(&self) -> View<'_> {
+        self.access.view()
+    }
+
+    /// The region, to change it.
+    #[inline]
+    pub(crate) fn memory(&self) -> Result<&Memory> {
+        match &self.access {
+            Access::Owner(memory) => Ok(memory),
+            Access::Reader(_) => Err(attached()),
+        }
+    }
+
+    /// The catalogue as it is now.
+    pub(crate) fn catalogue(&self) -> Result<Arc<Catalogue>> {
+        let cached = self.catalogue.load_full();
+        if cached.stamp == self.view().catalogue() {
+            return Ok(cached);
+        }
+        let fresh = Arc::new(Catalogue::read(self.view())?);
+        self.catalogue.store(fresh.clone());
+        Ok(fresh)
+    }
+
+    /// Changes the catalogue in one step.
+    fn change(&self, change: impl FnOnce(&mut Catalogue) -> Result<Option<u16>>) -> Result<()> {
+        let _turn = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        change_catalogue(self.memory()?, change)
+    }
+}
+
+/// Changes the catalogue, then drops the number that `change` gives.
+fn change_catalogue(memory: &Memory, change: impl FnOnce(&mut Catalogue) -> Result<Option<u16>>) -> Result<()> {
+    let mut catalogue = Catalogue::read(memory.view())?;
+    catalogue.dropped.retain(|&number| memory.is_dropping(number));
+    let dropped = change(&mut catalogue)?;
+    memory.put(catalogue::TABLE, catalogue::KEY, 0, &catalogue.to_bytes(), None, |_| true)?;
+    memory.bump_catalogue();
+    dropped.map_or(Ok(()), |number| memory.drop_table(number))
+}
+
+#[cold]
+fn attached() -> Error {
+    let error = Error::new(Kind::Invalid, "the store is attached to, which is for reading");
+    error.remedy("own it with `open` to change it; if another process does, let that one make the change")
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let role = if self.is_owner() { "owner" } else { "reader" };
+        write!(f, "Store({role}, {:?})", self.usage())
+    }
+}

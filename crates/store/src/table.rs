@@ -1,0 +1,187 @@
+//! A handle of a table, and reading by it.
+//!
+//! A handle remembers its table's number and the catalogue's stamp of that time, in one word. A verb is done with that number, and
+//! counts only if the stamp is still the catalogue's:
+//!
+//! - *reading* looks at the stamp when it has read. If it is unchanged, the number was the table's all along.
+//! - *writing* looks at it under the lock of the key's record, when it decides. A drop changes the stamp first, and then waits for whoever
+//!   holds such a lock.
+//!
+//! Otherwise the name is looked up again, and the verb begins anew.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hammerspace_error::Result;
+use hammerspace_memory::{Cursor, Key, TableId, View};
+
+use crate::catalogue;
+use crate::scan::Scan;
+use crate::store::Shared;
+use crate::value::{Entry, Meta, Value};
+
+/// What a handle knows: stamp 47 | versioned 1 | number 16.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Known(u64);
+
+impl Known {
+    fn new(id: TableId, stamp: u64) -> Self {
+        Self(stamp << 17 | u64::from(id.is_versioned) << 16 | u64::from(id.number))
+    }
+
+    pub(crate) fn id(self) -> TableId {
+        TableId { number: self.0 as u16, is_versioned: self.0 >> 16 & 1 != 0 }
+    }
+
+    /// Whether the catalogue is still the one that this was learnt from.
+    #[inline]
+    pub(crate) fn holds(self, view: View<'_>) -> bool {
+        self.0 >> 17 == view.catalogue() << 17 >> 17
+    }
+}
+
+/// A table of a store. Cheap to clone; each clone keeps the store open.
+///
+/// It stands for a name: when the table is emptied, or dropped and created again, it goes on with the new one. Where there is no
+/// such table any more, each verb is an error, [`Kind::Missing`](crate::Kind::Missing).
+pub struct Table {
+    pub(crate) shared: Arc<Shared>,
+    name: Arc<str>,
+    known: AtomicU64,
+}
+
+impl Table {
+    pub(crate) fn open(shared: Arc<Shared>, name: &str) -> Result<Self> {
+        let table = Self { shared, name: name.into(), known: AtomicU64::new(0) };
+        table.learn()?;
+        Ok(table)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether its records have versions.
+    pub fn has_versions(&self) -> Result<bool> {
+        self.learn()?;
+        Ok(self.known().id().is_versioned)
+    }
+
+    #[inline]
+    pub(crate) fn known(&self) -> Known {
+        Known(self.known.load(Ordering::Relaxed))
+    }
+
+    /// Looks the name up again.
+    #[cold]
+    pub(crate) fn learn(&self) -> Result<()> {
+        let catalogue = self.shared.catalogue()?;
+        let id = catalogue.find(&self.name).ok_or_else(|| catalogue::missing(&self.name))?;
+        self.known.store(Known::new(id, catalogue.stamp).0, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Reads until what was read is this table's.
+    #[inline]
+    fn read<T>(&self, mut read: impl FnMut(View<'_>, u16) -> Result<T>) -> Result<T> {
+        let view = self.shared.view();
+        loop {
+            let known = self.known();
+            let found = read(view, known.id().number)?;
+            if known.holds(view) {
+                return Ok(found);
+            }
+            self.learn()?;
+        }
+    }
+
+    /// A copy of the value of a key; `None` where there is none, or where it has expired. Two misses of the cache.
+    pub fn get<'k>(&self, key: impl Into<Key<'k>>) -> Result<Option<Value>> {
+        let mut bytes = Vec::new();
+        let meta = self.get_into(key, &mut bytes)?;
+        Ok(meta.map(|meta| Value { bytes, meta }))
+    }
+
+    /// Appends the value of a key to `out`: without allocating, where there is room. `None`, and nothing appended, where there is none.
+    #[inline]
+    pub fn get_into<'k>(&self, key: impl Into<Key<'k>>, out: &mut Vec<u8>) -> Result<Option<Meta>> {
+        let (key, start) = (key.into(), out.len());
+        let meta = self.read(|view, table| {
+            out.truncate(start);
+            view.get(table, key, out)
+        })?;
+        meta.map(Meta::of).transpose()
+    }
+
+    /// Whether a key is there.
+    pub fn contains<'k>(&self, key: impl Into<Key<'k>>) -> Result<bool> {
+        Ok(self.get_into(key, &mut Vec::new())?.is_some())
+    }
+
+    /// Looks many keys up, their misses of the cache at the same time. `each` is given the place of the key among `keys`, and what
+    /// is known and the value if it is there. Each key is read at an instant of its own.
+    pub fn get_many(&self, keys: &[Key<'_>], mut each: impl FnMut(usize, Option<(Meta, &[u8])>)) -> Result<()> {
+        let view = self.shared.view();
+        let mut done = 0;
+        while done < keys.len() {
+            let (known, first) = (self.known(), done);
+            let mut result = Ok(());
+            view.get_many(known.id().number, &keys[first..], |at, found| {
+                if result.is_err() || first + at != done || !known.holds(view) {
+                    return;
+                }
+                match found.map(|(meta, value)| Meta::of(meta).map(|meta| (meta, value))).transpose() {
+                    Ok(found) => each(done, found),
+                    Err(error) => result = Err(error),
+                }
+                done += 1;
+            })?;
+            result?;
+            if done < keys.len() {
+                self.learn()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Some records from `cursor` on: about `count`, fewer at the end. Gives where to go on, `None` at the end.
+    ///
+    /// A record that is there from the first call to the last is given exactly once, whatever is written or cleaned meanwhile, and even
+    /// if another process goes on with the cursor. O(index) altogether: a store's tables share it.
+    pub fn scan(&self, cursor: Cursor, count: usize) -> Result<(Vec<Entry>, Option<Cursor>)> {
+        let (items, next) = self.read(|view, table| {
+            let mut items = Vec::new();
+            let next = view.scan(table, cursor, count, &mut items)?;
+            Ok((items, next))
+        })?;
+        Ok((items.into_iter().map(Entry::of).collect::<Result<_>>()?, next))
+    }
+
+    /// Every record, as [`scan`](Self::scan) gives them.
+    pub fn iter(&self) -> Scan<'_> {
+        Scan::new(self)
+    }
+}
+
+impl<'t> IntoIterator for &'t Table {
+    type Item = Result<Entry>;
+    type IntoIter = Scan<'t>;
+
+    fn into_iter(self) -> Scan<'t> {
+        self.iter()
+    }
+}
+
+impl Clone for Table {
+    fn clone(&self) -> Self {
+        Self { shared: self.shared.clone(), name: self.name.clone(), known: AtomicU64::new(self.known().0) }
+    }
+}
+
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Table({:?})", self.name)
+    }
+}

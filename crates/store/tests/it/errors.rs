@@ -1,0 +1,101 @@
+//! What is refused, and that it says what to do.
+
+use hammerspace_store::{Condition, Kind, Options, Put, Result, Store, TableOptions, VALUE_LEN_MAX, ValueKind};
+
+use crate::small;
+
+fn refused<T: std::fmt::Debug>(result: Result<T>, kind: Kind, words: &str) {
+    let error = result.unwrap_err();
+    assert_eq!(error.kind(), kind, "{error}");
+    assert!(error.to_string().contains(words) && error.advice().is_some(), "{error}");
+}
+
+#[test]
+fn keys_and_values_over_the_limit() {
+    let store = small();
+    let table = store.default_table();
+    let key = vec![b'k'; hammerspace_store::KEY_LEN_MAX + 1];
+    refused(table.put(&key[..], ""), Kind::Invalid, "a key of 65537 bytes");
+    refused(table.append(&key[..], ""), Kind::Invalid, "a key of 65537 bytes");
+    refused(table.delete(&key[..]), Kind::Invalid, "a key of 65537 bytes");
+    assert_eq!(table.get(&key[..]).unwrap(), None);
+    table.put(&key[1..], "the longest").unwrap();
+    assert_eq!(&*table.get(&key[1..]).unwrap().unwrap(), b"the longest");
+    assert!(table.put("", "the shortest").is_ok() && table.contains("").unwrap());
+    let value = vec![0; VALUE_LEN_MAX as usize + 1];
+    refused(table.put("key", &value), Kind::Invalid, "a value of 1073741825 bytes");
+    assert!(!table.contains("key").unwrap());
+}
+
+#[test]
+fn kinds_that_do_not_fit() {
+    let store = small();
+    let table = store.default_table();
+    table.put("word", "bytes").unwrap();
+    refused(table.add("word", 1), Kind::Invalid, "add cannot be merged into a value of kind bytes");
+    refused(table.append("word", "x"), Kind::Invalid, "append cannot be merged into a value of kind bytes");
+    refused(table.merge("sum", ValueKind::Add, "12"), Kind::Invalid, "2 bytes are no value of kind add");
+    refused(table.put_with("sum", "12", &Put::default().kind(ValueKind::Max)), Kind::Invalid, "kind max");
+    table.add("sum", i64::MAX).unwrap();
+    refused(table.merge("sum", ValueKind::Bytes, ""), Kind::Invalid, "bytes cannot be merged into a value of kind add");
+    refused(table.add("sum", 1), Kind::Invalid, "beyond 64 bits");
+    assert_eq!(table.get("sum").unwrap().unwrap().number(), Some(i64::MAX));
+}
+
+#[test]
+fn tables_that_are_not_there_or_there_already() {
+    let store = small();
+    refused(store.table("none"), Kind::Missing, "no table \"none\"");
+    refused(store.drop_table("none"), Kind::Missing, "no table");
+    refused(store.empty_table("none"), Kind::Missing, "no table");
+    refused(store.drop_table("default"), Kind::Invalid, "default table");
+    refused(store.create_table("default", TableOptions::default()), Kind::Invalid, "already");
+    refused(store.create_table("", TableOptions::default()), Kind::Invalid, "0 bytes");
+    refused(store.create_table(&"x".repeat(256), TableOptions::default()), Kind::Invalid, "256 bytes");
+    let plain = store.create_table(&"x".repeat(255), TableOptions { versions: false }).unwrap();
+    refused(plain.put_with("k", "", &Put::when(Condition::Version(1))), Kind::Invalid, "no versions");
+    store.drop_table(plain.name()).unwrap();
+    refused(plain.get("k"), Kind::Missing, "no table");
+    refused(plain.put("k", ""), Kind::Missing, "no table");
+    refused(plain.merge_many(ValueKind::Append, &[("k".into(), "")]), Kind::Missing, "no table");
+}
+
+#[test]
+fn what_only_the_owner_may() {
+    let scratch = tempfile::tempdir().unwrap();
+    let options = Options { region: Some(scratch.path().into()), ..Options::with_limit(32 << 20) };
+    let path = scratch.path().join("store");
+    let store = Store::create(&path, &options).unwrap();
+    refused(Store::open(&path), Kind::Busy, "");
+    let reader = Store::attach(&path).unwrap();
+    assert!(!reader.is_owner() && reader.has_owner().unwrap());
+    refused(reader.default_table().put("k", ""), Kind::Invalid, "attached");
+    refused(reader.create_table("t", TableOptions::default()), Kind::Invalid, "attached");
+    refused(reader.verify(), Kind::Invalid, "attached");
+    drop(store);
+    assert!(!reader.has_owner().unwrap());
+    let store = Store::open(&path).unwrap();
+    assert!(store.is_owner());
+    refused(Store::remove(&path), Kind::Busy, "owns");
+    drop(store);
+    Store::remove(&path).unwrap();
+    assert!(!path.exists() && scratch.path().read_dir().unwrap().next().is_none());
+    refused(Store::attach(&path), Kind::Missing, "");
+}
+
+/// A store that is full still lets go: tables are emptied and dropped, keys deleted.
+#[test]
+fn a_full_store_can_be_emptied() {
+    let store = small();
+    let table = store.create_table("bulk", TableOptions::default()).unwrap();
+    let fill = || (0..).map(|key| table.put(key, [7; 1000])).find_map(Result::err).unwrap();
+    for _ in 0..3 {
+        assert_eq!(fill().kind(), Kind::Full);
+        assert!(table.delete(0).unwrap());
+        store.empty_table("bulk").unwrap();
+        assert_eq!(table.iter().count(), 0);
+    }
+    assert_eq!(fill().kind(), Kind::Full);
+    store.drop_table("bulk").unwrap();
+    store.default_table().put("key", vec![0; 5 << 20]).unwrap();
+}

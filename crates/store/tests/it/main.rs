@@ -1,0 +1,12 @@
+//! The store beside a twin, its verbs one by one, its errors, and other processes that look at it.
+mod errors;
+mod model;
+mod tables;
+mod verbs;
+
+use hammerspace_store::{Options, Store};
+
+/// A small store of this process alone.
+fn small() -> Store {
+    Store::anonymous(&Options { cleaners: 1, ..Options::with_limit(32 << 20) }).unwrap()
+}

@@ -1,0 +1,89 @@
+//! Verbs one by one, as users meet them.
+
+use std::thread;
+use std::time::Duration;
+
+use hammerspace_store::{Condition, Key, Outcome, Put, Store, Table, ValueKind};
+
+use crate::small;
+
+#[test]
+fn handles_go_to_any_thread() {
+    fn check<T: Send + Sync + 'static>() {}
+    check::<Store>();
+    check::<Table>();
+}
+
+#[test]
+fn a_condition_that_does_not_hold_says_what_is_there() {
+    let store = small();
+    let table = store.default_table();
+    let version = table.put("key", "one").unwrap().unwrap();
+    let Outcome::Refused { there: Some(there) } = table.put_with("key", "two", &Put::when(Condition::Absent)).unwrap()
+    else {
+        panic!("it was there")
+    };
+    assert_eq!((there.version, there.kind), (Some(version), ValueKind::Bytes));
+    let put = Put::when(Condition::Version(version));
+    let Outcome::Done { version: Some(next), .. } = table.put_with("key", "two", &put).unwrap() else { panic!() };
+    assert!(next > version);
+    assert!(!table.put_with("key", "three", &put).unwrap().is_done(), "somebody else was first");
+    assert!(!table.delete_if("key", Condition::Version(version)).unwrap().is_done());
+    assert!(table.delete("key").unwrap() && !table.delete("key").unwrap());
+    assert!(table.put("key", "again").unwrap().unwrap() > next, "versions do not begin anew");
+}
+
+#[test]
+fn what_has_expired_is_not_there() {
+    let store = small();
+    let table = store.default_table();
+    let soon = Put::default().ttl(Duration::from_millis(30));
+    assert!(table.put_with("brief", "value", &soon).unwrap().is_done());
+    assert!(table.put_with("kept", "value", &soon).unwrap().is_done());
+    assert!(table.contains("brief").unwrap() && table.persist("kept").unwrap());
+    thread::sleep(Duration::from_millis(40));
+    assert_eq!((table.get("brief").unwrap(), table.iter().count()), (None, 1));
+    assert_eq!(&*table.get("kept").unwrap().unwrap(), b"value");
+    assert!(!table.persist("brief").unwrap(), "too late");
+    assert!(table.put_with("brief", "new", &Put::when(Condition::Absent)).unwrap().is_done());
+}
+
+#[test]
+fn long_values_keep_their_bytes_when_their_expiry_changes() {
+    let store = small();
+    let table = store.default_table();
+    let long: Vec<u8> = (0..300_000_u32).map(|at| (at / 5) as u8).collect();
+    table.put("long", &long).unwrap();
+    assert!(table.expire("long", std::time::SystemTime::now() + Duration::from_hours(1)).unwrap());
+    let value = table.get("long").unwrap().unwrap();
+    assert!(value.bytes == long && value.meta.expiry.is_some());
+    assert!(table.delete("long").unwrap());
+    assert_eq!(store.verify().unwrap().records, 1, "the catalogue, and no parts of it");
+}
+
+#[test]
+fn numbers_merge_by_their_kind() {
+    let store = small();
+    let table = store.default_table();
+    assert_eq!((table.add("hits", 5).unwrap(), table.add("hits", -7).unwrap()), (5, -2));
+    assert_eq!((table.min("low", 5).unwrap(), table.min("low", 7).unwrap()), (5, 5));
+    assert_eq!((table.max("high", 5).unwrap(), table.max("high", 7).unwrap()), (5, 7));
+    assert_eq!(table.get("hits").unwrap().unwrap().number(), Some(-2));
+    assert_eq!(table.append("log", "one,").unwrap() + table.append("log", "two").unwrap(), 4 + 7);
+    assert_eq!(table.get("log").unwrap().unwrap().number(), None);
+}
+
+#[test]
+fn a_batch_merges_as_one_by_one() {
+    let store = small();
+    let table = store.create_table("events", hammerspace_store::TableOptions { versions: false }).unwrap();
+    let events: Vec<_> = (0..1000_u64).map(|at| (Key::Integer(at % 77), at.to_le_bytes())).collect();
+    table.merge_many(ValueKind::Append, &events).unwrap();
+    for key in 0..77_u64 {
+        let wanted: Vec<u8> = (key..1000).step_by(77).flat_map(u64::to_le_bytes).collect();
+        assert!(table.get(key).unwrap().unwrap().bytes == wanted);
+    }
+    let counts: Vec<_> = events.iter().map(|(key, _)| (*key, 1_i64.to_le_bytes())).collect();
+    let error = table.merge_many(ValueKind::Add, &counts).unwrap_err();
+    assert!(error.to_string().contains("add cannot be merged into a value of kind append"), "{error}");
+}
