@@ -110,8 +110,10 @@ fn seen(flaw: Flaw) {
     let appender = thread::spawn({
         let record = record.clone();
         move || {
-            let steps = if flaw == Flaw::LengthFirst { [0, 1] } else { [1, 0] };
-            steps.into_iter().for_each(|word: usize| record[word].store(1, Release));
+            let steps: [usize; 2] = if flaw == Flaw::LengthFirst { [0, 1] } else { [1, 0] };
+            for word in steps {
+                record[word].store(1, Release);
+            }
         }
     });
     if record[0].load(Acquire) == 1 {
