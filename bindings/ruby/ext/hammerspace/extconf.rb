@@ -15,9 +15,6 @@ PROFILE = ENV.fetch('HAMMERSPACE_PROFILE', 'release')
 TARGET = File.expand_path(ENV.fetch('CARGO_TARGET_DIR') { File.join(SOURCES, 'target') }, SOURCES)
 ARCHIVE = File.join(TARGET, PROFILE == 'dev' ? 'debug' : PROFILE, 'libhammerspace.a')
 
-# Where the length of a string is differs. Asked before all is linked with the archive, which is not there yet.
-have_struct_member('struct RString', 'len', 'ruby.h')
-
 $INCFLAGS << " -I#{File.join(SOURCES, 'bindings/c/include')}"
 $CFLAGS << ' -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Werror=implicit-function-declaration'
 # What is inside stays inside: another extension may have Rust in it too. What a gem installs needs no words for a debugger.

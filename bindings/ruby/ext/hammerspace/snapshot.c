@@ -86,19 +86,25 @@ VALUE text_of(reading reading, const char *data, size_t len) {
     return text;
 }
 
-// As rb_str_new_shared makes one, in a third of the time: a string over bytes that it shall not free, and the one to keep.
-static inline VALUE part_of(VALUE whole, reading reading, const char *data, size_t len) {
-    VALUE text = rb_newobj_of(rb_cString, T_STRING | RSTRING_NOEMBED | RUBY_ELTS_SHARED | RUBY_FL_WB_PROTECTED);
-    if (reading.encoding != BINARY) rb_enc_set_index(text, reading.encoding);
-    struct RString *string = RSTRING(text);
-#ifdef HAVE_STRUCT_RSTRING_LEN
-    string->len = (long)len;
+// A string over bytes that are somebody else's.
+static inline VALUE text_over(const char *data, size_t len) {
+#if RUBY_API_VERSION_CODE < 30200
+    // rb_str_new_static also asks for the encoding, which takes as long as all else. Later rubies have this no more.
+    VALUE text = rb_newobj_of(rb_cString, T_STRING | RSTRING_NOEMBED | RUBY_FL_WB_PROTECTED);
+    RSTRING(text)->as.heap.ptr = (char *)data;
+    RSTRING(text)->as.heap.len = (long)len;
+    return text;
 #else
-    string->as.heap.len = (long)len;
+    return rb_str_new_static(data, (long)len);
 #endif
-    string->as.heap.ptr = (char *)data;
-    RB_OBJ_WRITE(text, &string->as.heap.aux.shared, whole);
-    if (reading.frozen) RB_OBJ_FREEZE_RAW(text);
+}
+
+// As rb_str_new_shared makes one, in less time: a string over bytes that it shall not free, and the one to keep.
+static inline VALUE part_of(VALUE whole, reading reading, const char *data, size_t len) {
+    VALUE text = text_over(data, len);
+    if (reading.encoding != BINARY) rb_enc_set_index(text, reading.encoding);
+    RB_OBJ_WRITE(text, &RSTRING(text)->as.heap.aux.shared, whole);
+    RB_FL_SET_RAW(text, RUBY_ELTS_SHARED | (reading.frozen ? RUBY_FL_FREEZE : 0));
     return text;
 }
 
