@@ -36,9 +36,7 @@ pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64)> {
             Use::Free => pool.free.push_back(segment.number),
             Use::Index => {
                 pool.index_segments += 1;
-                let piece_size = region.layout.piece_size;
-                let of_segment = (0..region.layout.pieces_per_segment()).map(|i| segment.start() + i * piece_size);
-                for piece in of_segment.filter(|piece| !shown.contains(piece)) {
+                for piece in pieces_of(region, segment).filter(|piece| !shown.contains(piece)) {
                     split::empty(region, piece);
                     if !taken_back.contains(&piece) {
                         pool.pieces.push(piece);
@@ -56,6 +54,12 @@ pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64)> {
         }
     }
     Ok((pool, live))
+}
+
+/// The pieces of a segment of the index.
+fn pieces_of<'r>(region: &'r Region, segment: Segment<'_>) -> impl Iterator<Item = u64> + use<'r> {
+    let start = segment.start();
+    (0..region.layout.pieces_per_segment()).map(move |piece| start + piece * region.layout.piece_size)
 }
 
 /// Refuses a region whose tables an owner could not go by.
@@ -118,4 +122,86 @@ fn take_back_half_shown(region: &Region) -> HashSet<u64> {
 fn shown_pieces(region: &Region) -> HashSet<u64> {
     let root = Root::load(region);
     (0..1 << root.depth()).map(|index| Entry(region.load(root.address(region, index))).piece(region)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::{Geometry, WORD};
+    use crate::memory::Memory;
+    use crate::options::Options;
+    use crate::record::Key;
+    use crate::scan::Cursor;
+    use crate::update::TableId;
+    use crate::verify::verify;
+
+    const TABLE: TableId = TableId { number: 1, is_versioned: false };
+
+    fn filled() -> Memory {
+        let geometry = Geometry { segment_size: 8 << 10, segments_max: 100, buckets: 4 };
+        let options =
+            Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(100 * (8 << 10)) };
+        let memory = Memory::anonymous(&options).unwrap();
+        for key in 0..400 {
+            memory.put(TABLE, Key::Integer(key), 0, b"value", None, |_| true).unwrap();
+        }
+        memory
+    }
+
+    /// The first entry of a piece that has several, and an index piece that nothing shows.
+    fn about_to_split(region: &Region) -> (u64, Entry, u64) {
+        let root = Root::load(region);
+        let entry = |index: u64| Entry(region.load(root.address(region, index)));
+        let first = (0..1 << root.depth()).find(|index| entry(*index).depth() < root.depth()).expect("some are behind");
+        let shown = shown_pieces(region);
+        let free = (0..region.load(SEGMENTS_FRESH))
+            .map(|number| Segment::new(region, number))
+            .filter(|segment| segment.usage() == Use::Index)
+            .flat_map(|segment| pieces_of(region, segment))
+            .find(|piece| !shown.contains(piece))
+            .expect("a free piece");
+        (root.address(region, first), entry(first), free)
+    }
+
+    #[test]
+    fn a_split_that_was_half_shown_is_taken_back() {
+        let memory = filled();
+        let region = memory.view().region;
+        let (at, old, half) = about_to_split(region);
+        region.store(at, Entry::new(region, half, old.depth() + 1).0);
+        region.store(half + WORD, 12345 * WORD);
+        assert!(verify(region).faults > 0);
+        let (pool, live) = adopt(region).unwrap();
+        assert_eq!((region.load(at), region.load(half + WORD)), (old.0, 0), "shown again, and emptied");
+        assert!(!pool.pieces.contains(&half) && live > 0);
+        assert_eq!(verify(region).findings, Vec::<String>::new());
+    }
+
+    /// A cursor that was made while the halves were shown goes on in the whole.
+    #[test]
+    fn a_scan_goes_on_after_a_split_was_taken_back() {
+        let memory = filled();
+        let region = memory.view().region;
+        let (at, old, half) = about_to_split(region);
+        for word in 0..region.layout.piece_size / WORD {
+            region.store(half + word * WORD, region.load(old.piece(region) + word * WORD));
+        }
+        let (mut items, mut next) = (Vec::new(), Some(Cursor::START));
+        let shown = Entry::new(region, half, old.depth() + 1);
+        region.store(at, shown.0);
+        let mut steps = 0;
+        while let Some(cursor) = next {
+            next = memory.view().scan(1, cursor, 1, &mut items).unwrap();
+            steps += 1;
+            // In the middle of the half, wherever that is.
+            let index = next.map_or(0, |next| Root::load(region).index(next.to_word() >> 32 << 32));
+            let is_inside = next.is_some_and(|next| next.to_word() & 0xff_ffff == 2);
+            if is_inside && Root::load(region).address(region, index) == at {
+                adopt(region).unwrap();
+            }
+        }
+        let keys: HashSet<_> = items.iter().map(|item| item.key.clone()).collect();
+        assert_eq!((items.len(), keys.len()), (400, 400), "in {steps} steps");
+        assert_eq!(region.load(at), old.0, "taken back meanwhile");
+    }
 }

@@ -3,12 +3,16 @@
 //!
 //! ```text
 //! state of a key: | length of its value 32 | epoch 32 |    an epoch begins with a put or a delete, and its value grows by appends
-//! board: | stop | reads × 15 | intended, written | intended, written | …   two words for each key
+//! board: | stop | reads × 15 | intended, written, seen | intended, written, seen | …   three words for each key
 //! ```
+//!
+//! Each key has one writer. So what all processes see of it is linearisable if every read gives a state that was intended when it
+//! ended, and is not older than what was written, or seen by any reader, when it began (Lamport, "On interprocess communication",
+//! 1986: an atomic register is a regular one without new-old inversion).
 
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use fastrand::Rng;
 use hammerspace_error::Result;
@@ -102,17 +106,22 @@ impl Board {
     pub(crate) fn new(keys: Keys) -> Self {
         let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
         let file = Dir::open(scratch.path()).unwrap().create_file("board").unwrap();
-        let len = (KEYS as u64 + 2 * keys.all) * 8;
+        let len = (KEYS as u64 + 3 * keys.all) * 8;
         file.truncate(len).unwrap();
         Self { words: Shared::map(&file, len, Access::Write).unwrap(), keys }
     }
 
     fn intended(&self, key: u64) -> &AtomicU64 {
-        &self.words[KEYS + 2 * key as usize]
+        &self.words[KEYS + 3 * key as usize]
     }
 
     fn written(&self, key: u64) -> &AtomicU64 {
-        &self.words[KEYS + 2 * key as usize + 1]
+        &self.words[KEYS + 3 * key as usize + 1]
+    }
+
+    /// The latest state that any reader has seen.
+    fn seen(&self, key: u64) -> &AtomicU64 {
+        &self.words[KEYS + 3 * key as usize + 2]
     }
 
     pub(crate) fn stop(&self) {
@@ -180,10 +189,9 @@ impl Board {
     /// Reads all the time, in every way there is, and says what is wrong.
     pub(crate) fn keep_reading(&self, view: View<'_>, reader: usize, seed: u64) -> Result<(), String> {
         let mut rng = Rng::with_seed(seed);
-        let mut last = vec![State(0); self.keys.all as usize];
         while !self.is_stopped() {
             let keys: Vec<u64> = (0..rng.u64(1..50)).map(|_| rng.u64(..self.keys.all)).collect();
-            self.read_some(view, &keys, &mut last)?;
+            self.read_some(view, &keys)?;
             if rng.u8(..16) == 0 {
                 self.scan_all(view, &mut rng)?;
             }
@@ -193,15 +201,13 @@ impl Board {
     }
 
     /// Reads keys one by one, or many at a time.
-    fn read_some(&self, view: View<'_>, keys: &[u64], last: &mut [State]) -> Result<(), String> {
-        let before: Vec<State> = keys.iter().map(|key| State(self.written(*key).load(Acquire))).collect();
+    fn read_some(&self, view: View<'_>, keys: &[u64]) -> Result<(), String> {
+        let known = |key: &u64| State(self.written(*key).load(Acquire).max(self.seen(*key).load(Acquire)));
+        let before: Vec<State> = keys.iter().map(known).collect();
         let mut wrong = Ok(());
-        let mut judge = |at: usize, value: Option<&[u8]>| {
-            let key = keys[at];
-            match self.judge(key, before[at].max(last[key as usize]), value) {
-                Ok(state) => last[key as usize] = state,
-                Err(finding) => wrong = Err(finding),
-            }
+        let mut judge = |at: usize, value: Option<&[u8]>| match self.judge(keys[at], before[at], value) {
+            Ok(state) => drop(self.seen(keys[at]).fetch_max(state.0, AcqRel)),
+            Err(finding) => wrong = Err(finding),
         };
         if keys.len() == 1 {
             let mut value = Vec::new();
@@ -263,4 +269,17 @@ impl Board {
         }
         Ok(())
     }
+}
+
+/// Of two readers one after the other, the second sees nothing older, even if the write is still under way.
+#[test]
+fn canary_a_value_that_goes_back_is_noticed() {
+    let board = Board::new(Keys { staying: 1, all: 1, len_min: 16, len_max: 32 });
+    let (old, new) = (State::new(1, 20), State::new(2, 20));
+    board.written(0).store(old.0, Relaxed);
+    board.intended(0).store(new.0, Relaxed);
+    assert_eq!(board.judge(0, old, Some(&new.value(0))), Ok(new));
+    assert_eq!(board.judge(0, old, Some(&old.value(0))), Ok(old));
+    assert!(board.judge(0, new, Some(&old.value(0))).is_err());
+    assert!(board.judge(0, old, Some(&State::new(3, 20).value(0))).is_err(), "nobody intended it");
 }

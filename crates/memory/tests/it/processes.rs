@@ -172,7 +172,7 @@ fn what_was_written_survives_the_owner() {
 #[test]
 fn values_in_parts_survive_whole_and_leave_no_parts_behind() {
     let (scratch, options) = long();
-    kill_owners(&Board::new(LONG), &scratch, &options, 20, seed());
+    kill_owners(&Board::new(LONG), &scratch, &options, 12, seed());
 }
 
 /// Each owner goes on where the last one stopped: otherwise a program that writes one value and ends would use up a segment.

@@ -208,7 +208,7 @@ fn a_damaged_region_ends_no_reader() {
     let used: Vec<usize> =
         (9..words.len().min(200_000)).filter(|at| words[*at].load(std::sync::atomic::Ordering::Relaxed) != 0).collect();
     let mut saw_fault = false;
-    for round in 0..60 {
+    for round in 0..30 {
         let damage: Vec<(usize, u64)> = (0..rng.usize(1..40)).map(|_| damage(&mut rng, &words, &used)).collect();
         let started = Instant::now();
         let reader = Reader::attach(&path).unwrap();
