@@ -2,12 +2,13 @@
 
 require 'fileutils'
 
-# The Rust that the gem is built from: a part of the repository's workspace, laid out in rust/ as it lies there, without tests.
+# The Rust that the gem is built from: a part of the repository's workspace, laid out in rust/ as it lies there, without
+# tests.
 module Sources
   HERE = __dir__
   ROOT = File.expand_path('../..', HERE)
   STAGED = File.join(HERE, 'rust')
-  CRATES = %w[crates/error crates/bytes crates/os crates/sparkey crates/tables crates/space crates/hammerspace bindings/c].freeze
+  CRATES = %w[error bytes os sparkey tables space hammerspace].map { |name| "crates/#{name}" }.push('bindings/c').freeze
 
   # Lays them out anew, where there is a repository to take them from.
   def self.stage
@@ -17,7 +18,9 @@ module Sources
     CRATES.each { |crate| stage_crate(crate) }
     FileUtils.cp(File.join(ROOT, 'Cargo.lock'), STAGED)
     members = CRATES.map { |crate| %("#{crate}") }.join(', ')
-    write('Cargo.toml') { |text| text.sub(/^members = .*$/, "members = [#{members}]").gsub(/^(#.*\n)?(exclude|default-members) = .*\n/, '') }
+    write('Cargo.toml') do |text|
+      text.sub(/^members = .*$/, "members = [#{members}]").gsub(/^(#.*\n)?(exclude|default-members) = .*\n/, '')
+    end
   end
 
   def self.stage_crate(crate)

@@ -18,7 +18,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result {
-    debian::install(&[&debian::SNAPPY[..], &debian::JAVA].concat())?;
+    debian::install(&[&debian::SNAPPY[..], &debian::STORES, &debian::JAVA].concat())?;
     java::build()?;
     let mut command = program("cargo run --quiet --release --package hammerspace-benches --");
     command.args(&options.name);

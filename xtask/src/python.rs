@@ -10,7 +10,7 @@ use crate::{Result, debian};
 const INTERPRETER: &str = "/usr/bin/python3";
 
 /// What the suite stands on, by name from the Python Package Index.
-const TOOLS: [&str; 3] = ["pytest>=8,<10", "mypy>=1.15,<3", "flask>=3,<4"];
+const TOOLS: [&str; 4] = ["pytest>=8,<10", "mypy>=1.15,<3", "flask>=3,<4", "django>=5.2,<6"];
 
 /// Where the sources are.
 const PACKAGE: &str = "bindings/python";

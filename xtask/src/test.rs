@@ -30,7 +30,7 @@ pub(crate) fn everything() -> bool {
 }
 
 fn packages() -> Result {
-    let c = [&debian::SNAPPY[..], &debian::VALGRIND, &debian::PKG_CONFIG].concat();
+    let c = [&debian::SNAPPY[..], &debian::STORES, &debian::VALGRIND, &debian::PKG_CONFIG].concat();
     debian::install(
         &[&debian::JAVA[..], &c, &debian::GETTEXT, &debian::LIBFUZZER, &debian::PYTHON, &debian::RUBY].concat(),
     )

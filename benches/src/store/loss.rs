@@ -5,21 +5,23 @@ use std::time::Instant;
 use hammerspace_memory::{Key, Options};
 use hammerspace_workloads::{Picker, Skew};
 
-use super::{Scratch, TABLE, float};
+use super::{Scratch, TABLE, float, options};
 use crate::Result;
 use crate::measure::millions_a_second;
 use crate::report::Row;
 use crate::scale::Scale;
 
 pub(super) fn rows(scale: &Scale) -> Result<Vec<Row>> {
-    let live = if scale.is_full() { 1 << 30 } else { 8 << 20 };
+    let live = if scale.is_full() { 1 << 30 } else { 1 << 20 };
     let skews = [("Zipf", Skew::Zipf(0.99)), ("uniform", Skew::Uniform)];
     let mut rows = Vec::new();
     for (size, goals) in [(100, ["<= 15 %", "<= 35 %"]), (1_000, ["", ""]), (10_000, ["<= 6 %", "<= 6 %"])] {
+        // Small segments would not hold several of the long ones.
+        let size = if scale.is_full() { size } else { size / 10 };
         for ((name, skew), goal) in skews.into_iter().zip(goals) {
-            let half = rate(live, size, skew, 50)?;
+            let half = rate(scale, live, size, skew, 50)?;
             for percent in [80, 90, 95] {
-                let rate = rate(live, size, skew, percent)?;
+                let rate = rate(scale, live, size, skew, percent)?;
                 let name = format!("overwrites of {size} B, {name}, {percent} % full");
                 rows.push(Row::new(&name, "M/s", rate, "50 % full", half));
                 let loss = Row::alone(format!("{name}, loss"), "%", (100.0 * (1.0 - rate / half)).max(0.001));
@@ -31,10 +33,10 @@ pub(super) fn rows(scale: &Scale) -> Result<Vec<Row>> {
 }
 
 /// Millions of overwrites a second in a store whose closed segments are full to this share.
-fn rate(live: u64, size: usize, skew: Skew, percent: u64) -> Result<f64> {
+fn rate(scale: &Scale, live: u64, size: usize, skew: Skew, percent: u64) -> Result<f64> {
     let record = (size as u64).next_multiple_of(8) + 16;
     let keys = live / record;
-    let store = Scratch::create(&Options { cleaners: 1, writers: 1, ..Options::with_limit(3 * live + (64 << 20)) })?;
+    let store = Scratch::create(&Options { cleaners: 1, writers: 1, ..options(scale, 3 * live + (64 << 20)) })?;
     let memory = &store.memory;
     let value = vec![7; size];
     let put = |key: u64| memory.put(TABLE, Key::Integer(key), 0, &value, None, |_| true).map(drop);

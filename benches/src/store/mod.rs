@@ -8,7 +8,7 @@ mod points;
 
 use std::path::Path;
 
-use hammerspace_memory::{Memory, Options, TableId};
+use hammerspace_memory::{Geometry, Memory, Options, TableId};
 
 use crate::Result;
 use crate::report::Row;
@@ -37,6 +37,12 @@ pub(crate) fn loss(scale: &Scale, _: &Path) -> Result<Vec<Row>> {
 /// `bench store points`: one operation after the other.
 pub(crate) fn points(scale: &Scale, _: &Path) -> Result<Vec<Row>> {
     points::rows(scale)
+}
+
+/// Options for so much live data; for little of it segments are small, so that there are many all the same.
+fn options(scale: &Scale, limit: u64) -> Options {
+    let small = Geometry { segment_size: 16 << 10, segments_max: 1 << 14, buckets: 128 };
+    Options { geometry: (!scale.is_full()).then_some(small), ..Options::with_limit(limit) }
 }
 
 const TABLE: TableId = TableId { number: 1, is_versioned: false };

@@ -143,6 +143,14 @@ typedef struct hammerspace_slice {
     size_t len;
 } hammerspace_slice;
 
+// A key and its value.
+typedef struct hammerspace_entry {
+    // The key.
+    struct hammerspace_slice key;
+    // The value.
+    struct hammerspace_slice value;
+} hammerspace_entry;
+
 // What making an index may take. All zeros are the defaults.
 typedef struct hammerspace_effort {
     // Bytes of memory; what does not fit goes to a file without a name, beside the index. 0: 256 MiB, which is enough for 100
@@ -236,6 +244,14 @@ void hammerspace_values_free(struct hammerspace_value *values, size_t count);
 struct hammerspace_error *hammerspace_cursor_next(struct hammerspace_cursor *cursor,
                                                   struct hammerspace_slice *key,
                                                   struct hammerspace_slice *value);
+
+// Moves over the next pairs, `most` of them at most, and gives them to `entries`, which has room for so many, and their number
+// to `count`: 0 at the end, and after an error. What it gives is valid until the next call, or until the cursor is freed. It
+// takes about a third of the time that hammerspace_cursor_next takes for as many.
+struct hammerspace_error *hammerspace_cursor_next_many(struct hammerspace_cursor *cursor,
+                                                       struct hammerspace_entry *entries,
+                                                       size_t most,
+                                                       size_t *count);
 
 // Frees a cursor, wherever it is. NULL is fine.
 void hammerspace_cursor_free(struct hammerspace_cursor *cursor);

@@ -8,8 +8,9 @@
 //! No logic of storage lives here, and no idiom: what makes a reader a `Mapping` is Python, in `python/hammerspace`. What
 //! always holds:
 //!
-//! 1. Classes are frozen, and what changes in them is behind a lock that gives way to the interpreter's. So nothing here
-//!    needs the GIL, and Python's threads may share everything.
+//! 1. Classes are frozen, and what changes in them is behind a lock that gives way to the interpreter's. No Python runs, and no
+//!    Python object is made, while such a lock is held. So nothing here needs the GIL, and Python's threads may share
+//!    everything. See "Python without its lock" in the design notes.
 //! 2. No Python object is held by one of ours, so the garbage collector has nothing to traverse.
 //! 3. Lookups keep the GIL: they take less time than to give it up. Opening, publishing and loading give it up.
 //! 4. A panic arrives as PyO3's `PanicException`.

@@ -1,8 +1,8 @@
 //! Iterators over one version.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use hammerspace::Snapshot;
+use hammerspace::{Pair, Result, Snapshot};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -28,19 +28,29 @@ enum What {
 
 /// A walk through a snapshot that it holds itself.
 struct Walk {
-    // Dropped first: they borrow from the snapshot. Their lifetime is not really 'static, and what they give is copied
-    // before the walk goes on.
+    // Dropped first: they borrow from the snapshot. Their lifetime is not really 'static.
     pairs: hammerspace::Pairs<'static>,
-    _snapshot: Box<Snapshot>,
+    snapshot: Arc<Snapshot>,
+}
+
+/// A pair of a walk, and what keeps it in place.
+struct Step {
+    pair: Pair<'static>,
+    _snapshot: Arc<Snapshot>,
 }
 
 impl Walk {
     fn new(snapshot: Snapshot) -> Self {
-        let snapshot = Box::new(snapshot);
-        // SAFETY: the snapshot stays where it is, in its box, until the walk drops it, after all that borrows from it; and it
-        // is only ever read.
-        let held: &'static Snapshot = unsafe { &*std::ptr::from_ref(&*snapshot) };
-        Self { pairs: held.iter(), _snapshot: snapshot }
+        let snapshot = Arc::new(snapshot);
+        // SAFETY: the snapshot stays where it is until the last of the walk and its steps drops it, after all that borrows from
+        // it; and it is only ever read.
+        let held: &'static Snapshot = unsafe { &*Arc::as_ptr(&snapshot) };
+        Self { pairs: held.iter(), snapshot }
+    }
+
+    fn step(&mut self) -> Option<Result<Step>> {
+        let pair = self.pairs.next()?;
+        Some(pair.map(|pair| Step { pair, _snapshot: Arc::clone(&self.snapshot) }))
     }
 }
 
@@ -55,6 +65,15 @@ impl Pairs {
         };
         Ok(Self { what, form, walk: Mutex::new(Some(Walk::new(snapshot))) })
     }
+
+    fn step(&self, py: Python<'_>) -> Option<Result<Step>> {
+        let mut walk = self.walk.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        let step = walk.as_mut()?.step();
+        if step.is_none() {
+            *walk = None;
+        }
+        step
+    }
 }
 
 #[pymethods]
@@ -64,10 +83,7 @@ impl Pairs {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let mut walk = self.walk.lock_py_attached(py).unwrap_or_else(std::sync::PoisonError::into_inner);
-        let Some(Walk { pairs, .. }) = &mut *walk else { return Ok(None) };
-        let Some((key, value)) = pairs.next().transpose().map_err(raised)? else {
-            *walk = None;
+        let Some(Step { pair: (key, value), _snapshot }) = self.step(py).transpose().map_err(raised)? else {
             return Ok(None);
         };
         let give = |bytes| self.form.give(py, bytes);

@@ -13,7 +13,7 @@ use crate::errors::{invalid, raised};
 use crate::options::opening;
 use crate::pairs::Pairs;
 use crate::raw;
-use crate::text::{Form, bytes_of};
+use crate::text::{Form, Given, gathered};
 use crate::writer::{Writer, fill};
 
 /// What `Space` and `Snapshot` have in common: the native half of a mapping.
@@ -50,7 +50,7 @@ impl Reader {
     /// The value of a key, in the key's own form.
     #[inline]
     fn find<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some((bytes, form)) = possible(bytes_of(key), py)? else { return Ok(None) };
+        let Some(Given { bytes, form }) = possible(Given::of(key), py)? else { return Ok(None) };
         let found = match &self.source {
             Source::Space(space) => space.get_with(bytes, |value| form.give(py, value)),
             Source::Snapshot(snapshot) => snapshot.get_with(bytes, |value| form.give(py, value)),
@@ -90,7 +90,7 @@ impl Reader {
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let Some((bytes, _)) = possible(bytes_of(key), py)? else { return Ok(false) };
+        let Some(Given { bytes, .. }) = possible(Given::of(key), py)? else { return Ok(false) };
         let found = match &self.source {
             Source::Space(space) => space.contains(bytes),
             Source::Snapshot(snapshot) => snapshot.contains(bytes),
@@ -112,8 +112,8 @@ impl Reader {
         raw: bool,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let found = if raw {
-            match possible(bytes_of(key), py)? {
-                Some((bytes, _)) => raw::view(py, &self.snapshot_now(), bytes)?,
+            match possible(Given::of(key), py)? {
+                Some(key) => raw::view(py, &self.snapshot_now(), key.bytes)?,
                 None => None,
             }
         } else {
@@ -130,21 +130,19 @@ impl Reader {
         keys: &Bound<'py, PyAny>,
         default: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let keys: Vec<Bound<'py, PyAny>> = keys.try_iter()?.collect::<PyResult<_>>()?;
-        let (mut wanted, mut forms) = (Vec::with_capacity(keys.len()), Vec::with_capacity(keys.len()));
+        let keys = gathered(keys)?;
+        let mut wanted = Vec::with_capacity(keys.len());
         for key in &keys {
-            let (bytes, form) = bytes_of(key)?;
-            wanted.push(bytes);
-            forms.push(form);
+            wanted.push(Given::of(key)?);
         }
         let snapshot = self.snapshot_now();
         let found = snapshot.get_many(&wanted).map_err(raised)?;
         let default = default.unwrap_or_else(|| py.None().into_bound(py));
-        let values = found.iter().zip(forms).map(|(value, form)| match value {
-            Some(value) => form.give(py, value),
-            None => Ok(default.clone()),
-        });
-        PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
+        let mut values = Vec::with_capacity(keys.len());
+        for (key, value) in wanted.iter().zip(found) {
+            values.push(value.map_or_else(|| Ok(default.clone()), |value| key.form.give(py, &value))?);
+        }
+        PyList::new(py, values)
     }
 
     /// An iterator over "keys", "values" or "items" of the version as it is now.
@@ -222,8 +220,10 @@ impl Reader {
 /// What a lookup makes of a key: text that has no UTF-8 is no key of any space, so it is not found.
 #[inline]
 fn possible<T>(key: PyResult<T>, py: Python<'_>) -> PyResult<Option<T>> {
-    match key {
-        Err(error) if error.is_instance_of::<PyUnicodeEncodeError>(py) => Ok(None),
-        key => key.map(Some),
-    }
+    key.map(Some).or_else(|error| unless_impossible(error, py))
+}
+
+#[cold]
+fn unless_impossible<T>(error: PyErr, py: Python<'_>) -> PyResult<Option<T>> {
+    if error.is_instance_of::<PyUnicodeEncodeError>(py) { Ok(None) } else { Err(error) }
 }

@@ -9,7 +9,7 @@ use pyo3::sync::MutexExt;
 use pyo3::types::PyList;
 
 use crate::errors::{invalid, raised};
-use crate::text::{Form, bytes_of};
+use crate::text::{Form, Given};
 
 /// The next version, private until it is published: the native half of a mutable mapping.
 #[pyclass(frozen, module = "hammerspace._native")]
@@ -36,25 +36,26 @@ impl Writer {
         py: Python<'_>,
         work: impl FnOnce(&mut hammerspace::Writer) -> hammerspace::Result<T>,
     ) -> PyResult<T> {
-        work(self.lock(py).as_mut().ok_or_else(ended)?).map_err(raised)
+        let outcome = self.lock(py).as_mut().map(work);
+        outcome.ok_or_else(ended)?.map_err(raised)
     }
 }
 
 #[pymethods]
 impl Writer {
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let (bytes, form) = bytes_of(key)?;
+        let Given { bytes, form } = Given::of(key)?;
         let found = self.with(py, |writer| writer.get(bytes))?;
         form.give(py, &found.ok_or_else(|| missing(key))?)
     }
 
     fn __setitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let ((key, _), (value, _)) = (bytes_of(key)?, bytes_of(value)?);
+        let (key, value) = (Given::of(key)?, Given::of(value)?);
         self.with(py, |writer| writer.put(key, value))
     }
 
     fn __delitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (bytes, _) = bytes_of(key)?;
+        let Given { bytes, .. } = Given::of(key)?;
         let delete = |writer: &mut hammerspace::Writer| {
             let was_there = writer.get(bytes)?.is_some();
             if was_there { writer.delete(bytes).map(|()| true) } else { Ok(false) }
@@ -63,7 +64,7 @@ impl Writer {
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let (bytes, _) = bytes_of(key)?;
+        let Given { bytes, .. } = Given::of(key)?;
         self.with(py, |writer| writer.get(bytes).map(|found| found.is_some()))
     }
 
@@ -87,7 +88,8 @@ impl Writer {
 
     /// Makes it the current version, to which the space it was begun on moves on. Gives its number.
     fn publish(&self, py: Python<'_>) -> PyResult<u64> {
-        let writer = self.lock(py).take().ok_or_else(ended)?;
+        let taken = self.lock(py).take();
+        let writer = taken.ok_or_else(ended)?;
         py.detach(|| {
             let number = writer.publish()?;
             self.space.refresh().map(|_| number)
@@ -116,7 +118,7 @@ pub(crate) fn fill(writer: &mut hammerspace::Writer, pairs: &Bound<'_, PyAny>) -
         let [key, value] = pair.as_slice() else {
             return Err(PyValueError::new_err(format!("a pair has a key and a value, not {} parts", pair.len())));
         };
-        writer.put(bytes_of(key)?.0, bytes_of(value)?.0).map_err(raised)?;
+        writer.put(Given::of(key)?, Given::of(value)?).map_err(raised)?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-"""The guide's code, run as it stands, in one namespace and one directory."""
+"""The guide's code, run as it stands, in one namespace and one directory. A block that begins with a file's name is that file."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ def run(page: str, name: str) -> int:
     namespace: dict[str, Any] = {"__name__": "__main__"}
     blocks = list(re.finditer(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
     for block in blocks:
+        if file := re.match(r"# (\w+\.py)\n", block[1]):
+            Path(file[1]).write_text(block[1])
+            continue
         lines_before = page.count("\n", 0, block.start(1))
         exec(compile("\n" * lines_before + block[1], name, "exec"), namespace)
     return len(blocks)
@@ -23,6 +26,7 @@ def run(page: str, name: str) -> int:
 
 def test_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     assert run(PAGE.read_text(), str(PAGE)) > 8
 
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
+import pickle
+import signal
+import subprocess
+import sys
+import sysconfig
 import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Publish, in_child
@@ -107,6 +116,122 @@ def test_threads_share_a_writer(space: Space[str]) -> None:
     assert len(space) == 2000 and space["3 499"] == "499"
 
 
+@pytest.fixture
+def switching_often() -> Iterator[None]:
+    """As good as no lock, where the interpreter has one: threads change places wherever they may."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def all_at_once(*works: Callable[[], Any], threads_each: int = 3) -> list[list[Any]]:
+    """Runs each in several threads, all at once; gives what they give, or raises what one of them raises."""
+    start = threading.Barrier(len(works) * threads_each)
+
+    def run(work: Callable[[], Any]) -> Any:
+        start.wait(60)
+        return work()
+
+    with ThreadPoolExecutor(len(works) * threads_each) as pool:
+        running = [[pool.submit(run, work) for _ in range(threads_each)] for work in works]
+        return [[thread.result(60) for thread in threads] for threads in running]
+
+
+@pytest.mark.usefixtures("switching_often")
+def test_threads_share_an_iterator(space: Space[str]) -> None:
+    """Each pair is given once, to one of them, in order."""
+    pairs = {f"key {n}": f"välue {n}" for n in range(3000)}
+    space.load(pairs)
+    for give, expected in [(space.items, list(pairs.items())), (space.keys, list(pairs)), (space.values, list(pairs.values()))]:
+        shared: Iterator[Any] = iter(give())
+        (shares,) = all_at_once(lambda: list(shared))
+        assert sorted(chain(*shares)) == sorted(expected)
+        assert all(share == sorted(share, key=expected.index) for share in shares)
+
+
+@pytest.mark.usefixtures("switching_often")
+def test_threads_change_a_list_of_keys_while_it_is_asked_for(space: Space[str]) -> None:
+    space.load({str(n): str(n) for n in range(100)})
+    keys: list[str] = []
+
+    def change() -> None:
+        for n in range(1500):
+            keys.extend(str(n % 100) for n in range(n, n + 5))
+            del keys[: len(keys) // 2]
+
+    def ask() -> None:
+        for _ in range(1500):
+            assert None not in space.get_many(keys)
+
+    all_at_once(change, ask)
+
+
+@pytest.mark.usefixtures("switching_often")
+def test_threads_do_everything_to_a_handle(space: Space[str]) -> None:
+    """What they meet is a version, whole, or nothing; and a writer is published once."""
+    words = [str(n) for n in range(50)]
+    space.load(dict.fromkeys(words, "0"))
+    writer = space.writer()
+
+    def read() -> None:
+        for n in range(150):
+            key = words[n % 50]
+            value, view, snapshot = space.get(key), space.get(key, raw=True), space.snapshot()
+            assert value is None or value.isdecimal()
+            assert view is None or bytes(view).isdigit()
+            assert len(set(snapshot.values())) == (1 if key in snapshot else 0)
+            assert snapshot.get(key) == snapshot.get_many([key])[0] and len(snapshot) in (0, 50)
+            space.refresh()
+
+    def write() -> None:
+        for n in range(10):
+            space.load(dict.fromkeys(words, str(n)))
+            assert pickle.loads(pickle.dumps(space)).path == space.path
+
+    def clear() -> None:
+        for _ in range(5):
+            space.clear()
+
+    def publish() -> bool:
+        try:
+            writer.update(dict.fromkeys(words, "9"))
+            writer.publish()
+            return True
+        except hammerspace.InvalidError:
+            return False
+
+    *_, published = all_at_once(read, write, clear, publish)
+    assert sum(published) == 1
+
+
+def test_an_iterator_is_used_by_what_its_own_step_collects(space: Space[str]) -> None:
+    """Where a tuple is made, Python may collect garbage, and run what that has to say."""
+    space.load({"0": "x", "1": "x"})
+    taken: list[tuple[str, str]] = []
+
+    class Garbage:
+        def __init__(self) -> None:
+            self.itself = self
+
+        def __del__(self) -> None:
+            taken.append(next(items))
+
+    def child() -> None:
+        signal.alarm(20)  # Ends the child, should it wait for itself.
+        kept = [(n, n) for n in range(5000)]  # So that none is left to be used again.
+        gc.disable()
+        Garbage()
+        gc.set_threshold(1)
+        gc.enable()
+        taken.append(next(items))
+        gc.collect()
+        assert sorted(taken) == [("0", "x"), ("1", "x")], kept
+
+    items = iter(space.items())
+    in_child(child)
+
+
 def test_publishing_lets_other_threads_run(space: Space[str]) -> None:
     """Opening, publishing and loading give up the interpreter's lock where they wait for the disk."""
     w = space.writer()
@@ -128,6 +253,9 @@ def test_publishing_lets_other_threads_run(space: Space[str]) -> None:
 
 
 def test_it_does_not_ask_for_the_interpreter_s_lock() -> None:
-    """What the module says of itself to interpreters without one."""
+    """What the module says of itself to interpreters without one, which would take theirs back into use."""
     source = Path(__file__).parents[1] / "src/lib.rs"
     assert "#[pymodule(gil_used = false)]" in source.read_text()
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        alone = "import hammerspace, sys; sys.exit(sys._is_gil_enabled())"
+        subprocess.run([sys.executable, "-W", "error", "-c", alone], check=True)

@@ -10,9 +10,11 @@ from typing import Any
 from wsgiref.util import setup_testing_defaults
 
 import pytest
+from asgiref.sync import iscoroutinefunction
 from conftest import Publish
 
 from hammerspace import Space
+from hammerspace.django import Refresh
 from hammerspace.web import ASGIRefresh, WSGIRefresh
 
 
@@ -46,6 +48,27 @@ def test_asgi(space: Space[str], publish: Publish) -> None:
         publish({"color": scope})
         asyncio.run(app({"type": scope}, None, send))
     assert sent == ["http", "http", "websocket"]
+
+
+def test_django(space: Space[str], publish: Publish) -> None:
+    """Beside Django itself in the guide."""
+
+    class RefreshColors(Refresh):
+        spaces = (space,)
+
+    def view(request: str) -> str:
+        return space.get("color", "none")
+
+    async def async_view(request: str) -> str:
+        return space.get("color", "none")
+
+    app, async_app = RefreshColors(view), RefreshColors(async_view)
+    assert app("/") == "none" and not iscoroutinefunction(app) and iscoroutinefunction(async_app)
+    publish({"color": "red"})
+    assert view("/") == "none", "or it is not the middleware that refreshes"
+    assert app("/") == "red"
+    publish({"color": "blue"})
+    assert asyncio.run(async_app("/")) == "blue"
 
 
 def test_a_damaged_version_is_not_served_and_is_logged(

@@ -7,6 +7,7 @@ from typing import Any
 from typing_extensions import assert_type
 
 import hammerspace
+from hammerspace.django import Refresh
 from hammerspace.gettext import translation
 from hammerspace.web import WSGIRefresh
 
@@ -44,3 +45,11 @@ def app(environ: dict[str, Any], start_response: Any) -> list[bytes]:
 
 
 WSGIRefresh(app, space)
+
+
+class RefreshWords(Refresh):
+    spaces = (space,)
+
+
+class RefreshNumbers(Refresh):
+    spaces = (7,)  # type: ignore[assignment]

@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
-# Hammerspace beside Ruby's own Hash, and beside a program that holds no data: `hash.rb SCRATCH [--small]` prints a JSON list of
-# rows of the benches' schema.
+# Hammerspace beside Ruby's own Hash, and beside a program that holds no data: `hash.rb SCRATCH [--small]` prints a JSON
+# list of rows of the benches' schema.
 #
-# Both do the same in turn, many times, and the medians count. The time that the loop itself takes is measured too, in the same
-# turns, and subtracted from both.
+# Both do the same in turn, many times, and the medians count. The time that the loop itself takes is measured too, in the
+# same turns, and subtracted from both. It is the processor's time, for that on the wall tells of whoever else is on the
+# machine; except of writing, which has several threads and waits for disks.
 
 require 'hammerspace'
 require 'json'
@@ -15,26 +16,26 @@ SMALL = ARGV.delete('--small')
 KEYS = SMALL ? 2_000 : 100_000
 ROUNDS = SMALL ? 3 : 15
 MANY = SMALL ? 5_000 : 500_000
+TURNS = SMALL ? 1 : 4
 REQUESTS = SMALL ? 60 : 1200
+SLICES = 12
 RANDOM = Random.new(4711)
 ROWS = []
 
-def clock = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-
-def seconds
-  started = clock
+def seconds(clock = Process::CLOCK_PROCESS_CPUTIME_ID)
+  started = Process.clock_gettime(clock)
   yield
-  clock - started
+  Process.clock_gettime(clock) - started
 end
 
 def median(numbers) = numbers.sort[numbers.size / 2]
 
 # The median time of each work, in seconds. They run in turn; a first turn does not count.
-def in_turn(works, rounds = ROUNDS)
-  turns = Array.new(rounds + 1) do
+def in_turn(works, clock = Process::CLOCK_PROCESS_CPUTIME_ID)
+  turns = Array.new(ROUNDS + 1) do
     works.transform_values do |work|
       GC.start
-      seconds(&work)
+      seconds(clock, &work)
     end
   end
   works.keys.to_h { |name| [name, median(turns.drop(1).map { |turn| turn[name] })] }
@@ -87,8 +88,11 @@ end
 def iteration(hash, copying, frozen)
   check('each', copying.to_a, hash.to_a)
   works = { copying: copying, frozen: frozen, hash: hash }.transform_values { |of| -> { of.each { |key, value| } } }
+  # What it takes to make two strings of each pair, which a Hash has.
+  works[:copies] = -> { hash.each { |key, value| [key + '', value + ''] } }
   times = in_turn(works).transform_values { |time| time * 1e9 / hash.size }
   %i[copying frozen].each { |kind| row("each, #{kind}", 'ns', times[kind], times[:hash], 'Hash', '<= 120 ns') }
+  row('each, copying, and copies of a Hash', 'ns', times[:copying], times[:copies], 'Hash, copying')
 end
 
 # Into an empty one each time, keys and values at hand.
@@ -106,43 +110,58 @@ def writing(pairs, directory)
     hash = {}
     pairs.each { |key, value| hash[key] = value.dup }
   }
-  times = in_turn(works).transform_values { |time| time * 1e3 }
+  times = in_turn(works, Process::CLOCK_MONOTONIC).transform_values { |time| time * 1e3 }
   row('write all and close', 'ms', times[:none], times[:hash], 'Hash', '<= 1')
   row('write all and close, synced', 'ms', times[:full], times[:hash], 'Hash')
 end
 
-# What a process that holds `kind` of data suffers from the collector: a full collection, and its slowest request. All render
-# the same thousand texts, and one of them has nothing else.
+# A process that holds `kind` of data, and answers each line of its input with how long in milliseconds what it names took
+# each time: a full collection, or the rendering of a page. All render the same thousand texts, and two of them have nothing
+# else.
 def collector(kind, directory)
   data = case kind
-         when 'nothing', 'hash' then Marshal.load(File.binread(File.join(directory, kind)))
-         else Hammerspace.new(File.join(directory, 'space'), frozen: kind == 'frozen')
+         when 'copying', 'frozen' then Hammerspace.new(File.join(directory, 'space'), frozen: kind == 'frozen')
+         else Marshal.load(File.binread(File.join(directory, kind)))
          end
   keys = Array.new(1000) { |at| "key.#{at * 7919 % 1_000_003}.name" }
-  3.times { GC.start }
-  full = Array.new(SMALL ? 3 : 15) { seconds { GC.start } }
-  requests = Array.new(REQUESTS) do
-    seconds { Array.new(40) { |part| Array.new(60) { |at| "<li>#{data[keys[(at * 40 + part) % keys.size]]}#{at}</li>" }.join } }
+  item = ->(at, part) { "<li>#{data[keys[(at * 40 + part) % keys.size]]}#{at}</li>" }
+  page = -> { Array.new(40) { |part| Array.new(60) { |at| item.call(at, part) }.join } }
+  works = { 'full' => [5, -> { GC.start }], 'pages' => [REQUESTS / SLICES, page] }
+  $stdin.each_line(chomp: true) do |name|
+    count, work = works.fetch(name)
+    puts JSON.generate(Array.new(count) { seconds(&work) * 1e3 })
+    $stdout.flush
   end
-  puts JSON.generate(full: median(full), slowest: requests.max)
 end
 
+# What each of these processes answers, a slice at a time, so that what else the machine does meets them all.
+def answers(processes, name, slices)
+  turns = Array.new(slices) do
+    processes.each_value { |process| process.puts(name) }.transform_values { |process| JSON.parse(process.gets) }
+  end
+  processes.keys.to_h { |kind| [kind, turns.flat_map { |turn| turn[kind] }] }
+end
+
+# What the collector does to processes that live all the while. The first turn does not count: it is when their heaps grow.
+# Two hold no data, and differ from each other as two do by chance.
 def collections(directory)
   pairs = pairs(MANY)
-  { 'hash' => pairs.to_h, 'nothing' => pairs.first(1000).to_h }.each do |kind, data|
-    File.binwrite(File.join(directory, kind), Marshal.dump(data))
+  { 'hash' => pairs, 'nothing' => pairs.first(1000), 'again' => pairs.first(1000) }.each do |kind, data|
+    File.binwrite(File.join(directory, kind), Marshal.dump(data.to_h))
   end
   space = Hammerspace.new(File.join(directory, 'space'), durability: :none)
-  pairs.each { |key, value| space[key] = value }
+  space.replace(pairs)
   space.close
-  kinds = %w[nothing copying frozen hash]
-  runs = Array.new(SMALL ? 1 : 5) do
-    kinds.to_h { |kind| [kind, JSON.parse(IO.popen([RbConfig.ruby, *$LOAD_PATH.map { |path| "-I#{path}" }, __FILE__, *SMALL,
-                                                    'collector', kind, directory], &:read))] }
+  program = [RbConfig.ruby, *$LOAD_PATH.map { |path| "-I#{path}" }, __FILE__, *SMALL, 'collector']
+  processes = %w[nothing again copying frozen hash].to_h { |kind| [kind, IO.popen([*program, kind, directory], 'r+')] }
+  turns = Array.new(TURNS + 1) { [answers(processes, 'pages', SLICES), answers(processes, 'full', 1)] }.drop(1)
+  processes.each_value(&:close)
+  slowest, full = [:max, :itself].each_with_index.map do |of_turn, which|
+    processes.keys.to_h { |kind| [kind, median(turns.map { |turn| turn[which][kind].then(&of_turn) }.flatten)] }
   end
-  { 'full' => 'GC.start', 'slowest' => 'slowest request' }.each do |what, name|
-    of = kinds.to_h { |kind| [kind, median(runs.map { |run| run[kind][what] }) * 1e3] }
+  { 'GC.start' => full, 'slowest request' => slowest }.each do |name, of|
     %w[copying frozen].each { |kind| row("#{name}, #{kind}", 'ms', of[kind], of['nothing'], 'no data', '<= 1.2') }
+    row("#{name}, no data either", 'ms', of['again'], of['nothing'], 'no data')
     row("#{name}, Hash", 'ms', of['hash'], of['nothing'], 'no data')
   end
 end

@@ -25,11 +25,13 @@ RSpec.describe Hammerspace::Backend do
     expect([hash.backend.class, hash.backend.options[:more], hash.backend.frontend]).to eq([in_memory, 1, hash])
     hash['a'] = 'A'
     hash.merge!('b' => 'B', 'c' => 'C').update('b' => 'new') { |_key, old, new| old + new }
-    expect([hash['a'], hash['x'], hash.key?('a'), hash.to_h, hash.uid, hash.close]).to eq(['A', 'none', true, { 'a' => 'A', 'b' => 'Bnew', 'c' => 'C' }, 'memory', nil])
+    expect([hash['a'], hash['x'], hash.key?('a'), hash.to_h, hash.uid, hash.close])
+      .to eq(['A', 'none', true, { 'a' => 'A', 'b' => 'Bnew', 'c' => 'C' }, 'memory', nil])
     expect([hash.assoc('a'), hash.rassoc('C'), hash.fetch('x', 1), hash.keys, hash.values, hash.values_at('a', 'x')])
       .to eq([%w[a A], %w[c C], 1, %w[a b c], %w[A Bnew C], %w[A none]])
     expect([hash.each { nil }, hash.each_key { nil }, hash.delete_if { |key, _value| key == 'a' }]).to all(equal(hash))
-    expect([hash.map { |key, value| key + value }, hash.shift, hash.size, hash.empty?]).to eq([%w[bBnew cC], %w[b Bnew], 1, false])
+    expect([hash.map { |key, value| key + value }, hash.shift, hash.size, hash.empty?])
+      .to eq([%w[bBnew cC], %w[b Bnew], 1, false])
     expect([hash.replace('z' => 'Z').to_a, hash.clear, hash.length]).to eq([[%w[z Z]], hash, 0])
     expect([hash == {}, hash.flatten, hash.has_value?('Z'), hash.select! { true }]).to eq([true, [], false, nil])
   end
@@ -51,7 +53,8 @@ RSpec.describe Hammerspace::Backend do
     it 'can be used like its hash' do
       hash = Hammerspace.new(path, { backend: described_class }, 'none')
       hash.backend['a'] = 'A'
-      expect([hash.backend['a'], hash.backend['x'], hash.backend.map(&:last), hash['a'], hash.backend.clear]).to eq(['A', 'none', %w[A], 'A', hash])
+      expect([hash.backend['a'], hash.backend['x'], hash.backend.map(&:last), hash['a'], hash.backend.clear])
+        .to eq(['A', 'none', %w[A], 'A', hash])
     end
 
     it 'looks at the file system once, before there is a lock file' do

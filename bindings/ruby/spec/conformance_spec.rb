@@ -38,7 +38,8 @@ module Conformance
       when 'remove' then File.unlink(at)
       when 'link' then File.symlink(rest[0], at)
       when 'mkdir' then Dir.mkdir(@path)
-      when 'directories' then return [Dir.children(@path).count { |name| File.lstat(File.join(@path, name)).directory? }.to_s]
+      when 'directories'
+        return [Dir.children(@path).count { |name| File.lstat(File.join(@path, name)).directory? }.to_s]
       else raise Failure, "the disk knows no #{verb}"
       end
       []

@@ -10,7 +10,8 @@ RSpec.describe Hammerspace::Error do
 
   it 'has a subclass for each kind, and is caught by rescue' do
     kinds = described_class.subclasses.map { |subclass| subclass.allocate.kind }
-    expect(kinds).to contain_exactly(:corrupt, :unsupported, :busy, :full, :invalid, :permission, :missing, :owner_dead, :io, :internal)
+    expect(kinds).to contain_exactly(:corrupt, :unsupported, :busy, :full, :invalid, :permission, :missing, :owner_dead, :io,
+                                     :internal)
     expect(described_class.superclass).to be(StandardError)
   end
 
@@ -18,7 +19,8 @@ RSpec.describe Hammerspace::Error do
     publish('a' => '1')
     damage('hammerspace.spl', 0, "\0\0\0\0")
     expect { open['a'] }.to raise_error(Hammerspace::CorruptError) { |error|
-      expect([error.kind, error.file, error.offset]).to eq([:corrupt, "#{path}/#{File.readlink("#{path}/current")}/hammerspace.spl", 0])
+      expect([error.kind, error.file, error.offset])
+        .to eq([:corrupt, "#{path}/#{File.readlink("#{path}/current")}/hammerspace.spl", 0])
       expect([error.finding, error.remedy]).to all(be_a(String))
       expect(error.message).to include(error.finding).and include(error.remedy)
     }
@@ -51,12 +53,16 @@ RSpec.describe Hammerspace::Error do
     publish(Array.new(100) { |at| ["key #{at}", 'x' * 50] })
     damage('hammerspace.spl', 2000, "\xff" * 200)
     hash = open
-    expect { hash.each { nil } }.to raise_error(Hammerspace::CorruptError)
+    seen = []
+    expect { hash.each_key { |key| seen << key } }.to raise_error(Hammerspace::CorruptError)
+    # What lies before the damage, and no more.
+    expect(seen).to eq(Array.new(34) { |at| "key #{at}" })
     expect { hash.keys }.to raise_error(Hammerspace::CorruptError)
   end
 
   it 'is raised for options that cannot be' do
-    [{ compression: :lz4 }, { durability: 1 }, { keep: 0 }, { keep: '2' }, { block_size: -1 }, { block_size: 2**40 }].each do |options|
+    [{ compression: :lz4 }, { durability: 1 }, { keep: 0 }, { keep: '2' }, { block_size: -1 },
+     { block_size: 2**40 }].each do |options|
       expect { open(**options) }.to raise_error(Hammerspace::InvalidError), options.inspect
     end
     expect { open(compression: :zstd, block_size: 1)['a'] = 'b' }.to raise_error(Hammerspace::InvalidError)

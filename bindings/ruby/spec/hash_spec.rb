@@ -13,8 +13,8 @@ RSpec.describe Hammerspace::Hash do
   end
 
   it 'does not have what the original has not' do
-    %i[< <= > >= compact! compare_by_identity deconstruct_keys dig except fetch_values filter! invert merge rehash slice to_proc
-       transform_keys transform_values].each do |name|
+    %i[< <= > >= compact! compare_by_identity deconstruct_keys dig except fetch_values filter! invert merge rehash slice
+       to_proc transform_keys transform_values].each do |name|
       expect { hash.public_send(name) }.to raise_error(NoMethodError), name.to_s
     end
   end
@@ -117,7 +117,8 @@ RSpec.describe Hammerspace::Hash do
     it 'have all their names' do
       expect([hash['a'], hash['x']]).to eq(['A', nil])
       %i[key? has_key? include? member?].each do |name|
-        expect([hash.public_send(name, 'a'), hash.public_send(name, 'x'), empty.public_send(name, 'x')]).to eq([true, false, false])
+        expect([hash.public_send(name, 'a'), hash.public_send(name, 'x'), empty.public_send(name, 'x')])
+          .to eq([true, false, false])
       end
       %i[value? has_value?].each do |name|
         expect([hash.public_send(name, 'A'), hash.public_send(name, 'x')]).to eq([true, false])
@@ -287,7 +288,8 @@ RSpec.describe Hammerspace::Hash do
 
     it 'clear' do
       expect(hash.clear).to equal(hash)
-      expect([hash.size, hash['a'], hash.uid, directories, File.symlink?(File.join(path, 'current'))]).to eq([0, nil, nil, [], false])
+      expect([hash.size, hash['a'], hash.uid, directories, File.symlink?(File.join(path, 'current'))])
+        .to eq([0, nil, nil, [], false])
       hash['x'] = 'pending'
       hash.clear
       expect([hash['x'], directories]).to eq([nil, []])

@@ -22,7 +22,8 @@ RSpec.describe I18n::Backend::Hammerspace do
   end
 
   it 'serves other processes what one has stored, with its types' do
-    typed = { text: 'ü', number: 3, float: 1.5, yes: true, no: false, list: ['a', nil, :b, { c: ['d'] }], nul: "\0x" }
+    typed = { text: 'ü', number: 3, float: 1.5, yes: true, no: false, list: ['a', nil, :b, { c: ['d'] }], nul: "\0x",
+              two: "a\0b" }
     store(:de, typed: typed, link: :'typed.text', tree: :typed)
     I18n.backend.publish
     said = in_child do
@@ -39,7 +40,8 @@ RSpec.describe I18n::Backend::Hammerspace do
     backend = Class.new(described_class) { include I18n::Backend::Fallbacks }
     I18n.backend = backend.new(path)
     I18n.fallbacks = I18n::Locale::Fallbacks.new(:de)
-    expect([I18n.t(:apples, count: 1, locale: :'de-AT'), I18n.t(:apples, count: 5, locale: :'de-AT'), I18n.t(:hello, name: 'Welt', locale: :de)])
+    expect([I18n.t(:apples, count: 1, locale: :'de-AT'), I18n.t(:apples, count: 5, locale: :'de-AT'),
+            I18n.t(:hello, name: 'Welt', locale: :de)])
       .to eq(['ein Apfel', '5 Äpfel', 'Hallo Welt'])
   end
 
@@ -80,15 +82,68 @@ RSpec.describe I18n::Backend::Hammerspace do
     expect([reader.translate(:de, :a), reader.refresh, reader.translate(:de, :a)]).to eq(['1', true, '2'])
   end
 
+  describe 'the rule of a catalogue' do
+    rule = lambda do |plural|
+      described_class.const_get(:PluralRule).new("Language: xx\nPlural-Forms: nplurals=9; plural=#{plural};\n")
+    end
+    forms = %w[0 1 2 3 4 5]
+
+    it 'chooses the form' do
+      {
+        'n != 1' => '1011',
+        'n>1' => '0011',
+        '0' => '0000',
+        'n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2' => '20112202',
+        'n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : n%100>=11 ? 4 : 5' => '01234445',
+        '!(n - 1) * 2 + 7 / 2 - 3' => '0200'
+      }.each do |plural, expected|
+        counts = [0, 1, 2, 3, 11, 12, 21, 100].first(expected.size)
+        expect(counts.map { |count| rule.call(plural).choose(forms, count) }.join).to eq(expected), plural
+      end
+      expect([-1, 1.0, '1'].map { |count| rule.call('n != 1').choose(forms, count) }).to eq(%w[0 0 0])
+    end
+
+    it 'is that of English where there is none, and gives a form that there is' do
+      none = described_class.const_get(:PluralRule).new(nil)
+      expect([0, 1, 2].map { |count| none.choose(forms, count) }.join).to eq('101')
+      expect([rule.call('n').choose(%w[a b], 7), rule.call('1 / n').choose(%w[a b], 0)]).to eq(%w[a a])
+    end
+
+    it 'is refused if it is none' do
+      ['', 'n +', '(n', 'n n', 'x', 'system(1)', 'n = 1', '`id`', '1 ? 2', '(' * 2000, 'n' * 2000].each do |plural|
+        expect { rule.call(plural) }.to raise_error(Hammerspace::InvalidError, /plural rule/), plural
+      end
+    end
+  end
+
   # Beside the extension lies what cargo built.
   command = File.expand_path('../../debug/hammerspace', ENV.fetch('HAMMERSPACE_EXTENSION', '/'))
 
   it 'reads what the command loaded', if: File.executable?(command) do
     File.write("#{path}.de.po", %(msgid ""\nmsgstr ""\n\nmsgid "Good morning."\nmsgstr "Guten Morgen."\n))
     File.write("#{path}.de.json", %({"shop": {"apples": {"one": "ein Apfel", "other": "%{count} Äpfel"}}}))
-    expect(system(command, 'load', path, "#{path}.de.po", "#{path}.de.json", '--prefix', '{locale}.', out: File::NULL)).to be(true)
+    files = ["#{path}.de.po", "#{path}.de.json"]
+    expect(system(command, 'load', path, *files, '--prefix', '{locale}.', out: File::NULL)).to be(true)
     I18n.locale = :de
     expect([I18n.t('Good morning.'), I18n.t(:'shop.apples', count: 2), I18n.t(:'shop.apples.one'), I18n.available_locales])
       .to eq(['Guten Morgen.', '2 Äpfel', 'ein Apfel', [:de]])
+  end
+
+  it 'pluralizes what the command loaded by the rule of its catalogue', if: File.executable?(command) do
+    File.write("#{path}.pl.po", <<~PO)
+      msgid ""
+      msgstr "Plural-Forms: nplurals=3; plural=n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2;\\n"
+
+      msgid "file"
+      msgid_plural "files"
+      msgstr[0] "%{count} plik"
+      msgstr[1] "%{count} pliki"
+      msgstr[2] "%{count} plików"
+    PO
+    options = ['--prefix', '{locale}.', '--catalogue-header']
+    expect(system(command, 'load', path, "#{path}.pl.po", *options, out: File::NULL)).to be(true)
+    I18n.locale = :pl
+    expect([1, 2, 5, 22].map { |count| I18n.t('file', count: count) }).to eq(['1 plik', '2 pliki', '5 plików', '22 pliki'])
+    expect([I18n.t('file'), I18n.available_locales]).to eq(['%{count} plik', [:pl]])
   end
 end

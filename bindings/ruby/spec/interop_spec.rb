@@ -2,8 +2,8 @@
 
 require 'securerandom'
 
-# A directory that processes of the original gem write too: they give no number and no stamp, sync nothing, lock for the rename
-# alone, remove what they replaced by name after that, and leave what they did not finish where it is.
+# A directory that processes of the original gem write too: they give no number and no stamp, sync nothing, lock for the
+# rename alone, remove what they replaced by name after that, and leave what they did not finish where it is.
 RSpec.describe 'The original gem' do
   # Publishes as it does, with files that have what `pairs` has.
   def publish_as_original(pairs)

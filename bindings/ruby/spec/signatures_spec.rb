@@ -12,8 +12,8 @@ RSpec.describe 'Signatures' do
   end
 
   def signed(name)
-    builder.build_instance(TypeName("::#{name}")).methods
-           .select { |_method, signature| signature.defined_in.to_s.start_with?('::Hammerspace') && !signature.private? }.keys
+    methods = builder.build_instance(TypeName("::#{name}")).methods
+    methods.select { |_, one| one.defined_in.to_s.start_with?('::Hammerspace') && !one.private? }.keys
   end
 
   def public_methods_of(type)
@@ -21,7 +21,8 @@ RSpec.describe 'Signatures' do
     own.flat_map { |one| one.public_instance_methods(false) }.uniq - %i[freeze initialize_copy]
   end
 
-  [Hammerspace::Hash, Hammerspace::Backend::Base, Hammerspace::Backend::Sparkey, Hammerspace::Refresh, Hammerspace::Error].each do |type|
+  [Hammerspace::Hash, Hammerspace::Backend::Base, Hammerspace::Backend::Sparkey, Hammerspace::Refresh,
+   Hammerspace::Error].each do |type|
     it "are complete for #{type}" do
       expect(signed(type.name).sort).to eq(public_methods_of(type).sort)
     end

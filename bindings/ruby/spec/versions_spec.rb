@@ -98,7 +98,8 @@ RSpec.describe 'Versions' do
 
   it 'leave none when a process ends or dies' do
     publish('a' => '1')
-    system(RbConfig.ruby, *$LOAD_PATH.map { |at| "-I#{at}" }, '-rhammerspace', '-e', 'Hammerspace.new(ARGV[0])["b"] = "2"', path)
+    write = 'Hammerspace.new(ARGV[0])["b"] = "2"'
+    system(RbConfig.ruby, *$LOAD_PATH.map { |at| "-I#{at}" }, '-rhammerspace', '-e', write, path)
     expect([directories.size, open.to_a]).to eq([1, [%w[a 1]]])
     child = fork do
       open['b'] = '2'

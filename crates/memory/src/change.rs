@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::large::Orphan;
 use crate::read::{Meta, Seen};
 use crate::record::Record;
 use crate::region::Region;
@@ -162,5 +163,5 @@ pub struct Outcome {
     /// The version it has now: of a record in a table with versions that is there now.
     pub version: Option<u64>,
     /// What the old value left behind in other records.
-    pub(crate) orphan: Option<Large>,
+    pub(crate) orphan: Option<Orphan>,
 }

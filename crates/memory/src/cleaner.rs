@@ -12,10 +12,12 @@ use std::collections::VecDeque;
 
 use hammerspace_error::Result;
 
+use crate::change::Old;
 use crate::head::Head;
 use crate::index::bucket::Home;
 use crate::index::bucket::Locked;
 use crate::index::directory::Place;
+use crate::large::Orphan;
 use crate::owner::Owner;
 use crate::read::{Seen, now};
 use crate::record::Record;
@@ -127,7 +129,7 @@ impl Cleaner {
         let region = &owner.region;
         let head = &mut self.heads[survivors];
         if !head.has_room(region, record.head.size()) {
-            let Some(segment) = owner.survivor()? else { return Ok(false) };
+            let Some(segment) = owner.survivor(Stream::SURVIVORS[survivors])? else { return Ok(false) };
             head.renew(region, segment, region.word(CLOCK).load(Relaxed));
         }
         let home = Locked::of(region, hash, owner.incarnation);
@@ -136,9 +138,12 @@ impl Cleaner {
         // It may have grown since it was looked at; the room it has is the same.
         let record = Record::at(region, record.address);
         if owner.dropped.contains(record.head.table()) || Seen::of(region, record).is_expired() {
-            owner.orphans.note(region, record);
-            home.0.remove(at, slot);
-            owner.live.fetch_sub(record.head.size(), Relaxed);
+            let orphan = Orphan::of(&Old { region, record }, hash);
+            owner.remove(&home, at, slot, record);
+            drop(home);
+            if let Some(orphan) = orphan {
+                orphan.remove(owner);
+            }
             return Ok(true);
         }
         let cleaned = record.head.cleaned();

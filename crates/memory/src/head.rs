@@ -3,6 +3,8 @@
 use crate::record::{Head as RecordHead, Key, Record, Traits};
 use crate::region::Region;
 use crate::segment::{Segment, Stream, Use};
+use crate::sync::Ordering::Release;
+use crate::sync::fence;
 
 /// An open segment, and how far it is written.
 pub(crate) struct Head {
@@ -26,13 +28,15 @@ impl Head {
         self.segment.is_some() && self.used + size <= region.layout.segment_size
     }
 
-    /// Goes on in another segment. Gives how many bytes the former one got.
+    /// Goes on in another segment: a free one, or one that was left open. Gives how many bytes the former one got.
     pub(crate) fn renew(&mut self, region: &Region, segment: u64, clock: u64) -> u64 {
         let written = self.close(region);
         let segment = Segment::new(region, segment);
-        segment.begin(Use::Open(self.stream), clock);
-        (self.segment, self.start, self.used) = (Some(segment.number), segment.start(), 0);
-        (self.number, self.tables) = (segment.number, 0);
+        if segment.usage() != Use::Open(self.stream) {
+            segment.begin(Use::Open(self.stream), clock);
+        }
+        (self.segment, self.start, self.used) = (Some(segment.number), segment.start(), segment.used());
+        (self.number, self.tables) = (segment.number, segment.tables());
         written
     }
 
@@ -42,6 +46,13 @@ impl Head {
             Segment::new(region, segment).set_usage(Use::Closed(self.stream));
         }
         std::mem::take(&mut self.used)
+    }
+
+    /// Where the next record goes. Whoever sees a byte of it sees that the generation has changed (`Segment::begin`).
+    #[inline]
+    fn next(&self) -> u64 {
+        fence(Release);
+        self.start + self.used
     }
 
     /// Appends a record that fits, and gives its address.
@@ -54,7 +65,7 @@ impl Head {
         key: Key<'_>,
         value: &[u8],
     ) -> u64 {
-        let address = self.start + self.used;
+        let address = self.next();
         Record::write(region, address, head, traits, key, value);
         self.commit(region, head, traits.expiry);
         address
@@ -69,7 +80,7 @@ impl Head {
         head: RecordHead,
         finish: impl FnOnce(Record),
     ) -> u64 {
-        let address = self.start + self.used;
+        let address = self.next();
         from.copy(region, address, head);
         finish(Record { address, head });
         self.commit(region, head, from.expiry(region));

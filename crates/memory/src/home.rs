@@ -44,6 +44,10 @@ impl Backing for RegionFile {
 }
 
 impl RegionFile {
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
     /// Room for what the tables say about this many segments.
     pub(crate) fn back_tables(&self, layout: &Layout, segments: u64) -> Result<()> {
         self.0.allocate(0, layout.generation(0))?;
@@ -70,6 +74,7 @@ pub(crate) fn create(path: &Path, options: &Options) -> Result<Held> {
     let id = Uuid::new_v4();
     let place = region_path(options, id)?;
     let geometry = options.geometry.unwrap_or_else(|| Geometry::for_limit(options.limit));
+    options.segments(geometry.check()?)?;
     let file = create_region(&place, geometry, options)?;
     let made = fill(&file, geometry, id, options).and_then(|region| {
         describe(&dir, id, &place)?;
@@ -176,7 +181,7 @@ fn mount_of(path: &Path) -> PathBuf {
 
 /// Writes what every region begins with.
 fn fill(file: &RegionFile, geometry: Geometry, id: Uuid, options: &Options) -> Result<Region> {
-    let segments = options.limit / geometry.segment_size;
+    let segments = options.segments(geometry)?;
     file.back_tables(&Layout::of(geometry), segments)?;
     let words = Shared::map(&file.0, geometry.region_len(), Access::Write)?;
     let seed = options.seed.unwrap_or_else(|| Uuid::new_v4().as_u64_pair().0);

@@ -10,20 +10,19 @@
 //! read:    the key's record  ──►  its parts  ──►  the key's record is still the same
 //! ```
 //!
-//! Until the key's record names them, parts are of no use to anyone. Their number and the key's hash stand in the superblock so long;
-//! an owner that dies then leaves them behind, and its successor removes them.
+//! Until the key's record names them, and once it does not any more, parts are of no use to anyone. Their number and the key's hash
+//! stand in the superblock so long; an owner that dies then leaves them behind, and its successor removes them.
 
 use hammerspace_error::{Error, Kind, Result};
 
 use crate::change::{Change, Large, Old, Outcome, Value};
-use crate::index::bucket::{Home, Patience};
-use crate::index::directory::Place;
+use crate::index::bucket::{Locked, Patience};
 use crate::owner::Owner;
 use crate::read::{self, Seen};
 use crate::record::{INLINE_MAX, Key, Record};
 use crate::region::{LARGE, PENDING, PENDING_ENTRIES, Region};
 use crate::sync::Ordering::Relaxed;
-use crate::sync::{Mutex, lock};
+use crate::sync::lock;
 use crate::update::{TableId, update};
 
 /// The longest value.
@@ -56,11 +55,11 @@ fn write<'o>(owner: &'o Owner, hash: u64, value: &[&[u8]]) -> Result<(Large, Pen
     let len = value.iter().map(|piece| piece.len() as u64).sum();
     check(len)?;
     let id = owner.region.word(LARGE).fetch_add(1, Relaxed);
-    let pending = Pending::begin(owner, id, hash);
+    let pending = Pending::begin(&owner.region, id, hash);
     let mut large = Large { id, len: 0 };
     for piece in value {
         if let Err(error) = extend(owner, &mut large, piece) {
-            remove(owner, large)?;
+            remove(owner, large);
             return Err(error);
         }
     }
@@ -94,103 +93,124 @@ fn extend(owner: &Owner, large: &mut Large, mut bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Removes the parts of a value that nothing names any more, and what an append that was given up left behind them.
-pub(crate) fn remove(owner: &Owner, large: Large) -> Result<()> {
-    let mut next = large.len.div_ceil(INLINE_MAX as u64);
-    (0..next).try_for_each(|part| remove_part(owner, large.id, part).map(drop))?;
-    while remove_part(owner, large.id, next)? {
-        next += 1;
+/// Removes the parts of a value that nothing names. The first goes last: so whoever finds the first ones finds all there are.
+fn remove(owner: &Owner, large: Large) {
+    for part in (0..large.len.div_ceil(INLINE_MAX as u64)).rev() {
+        remove_part(owner, large.id, part);
     }
-    Ok(())
 }
 
-/// Values whose keys are gone without anybody having removed their parts: what a cleaner found expired, or of a dropped table. Those
-/// who find them hold locks that removing would take.
-#[derive(Default)]
-pub(crate) struct Orphans {
-    noted: Mutex<Vec<Large>>,
-    /// Held by whoever removes.
-    turn: Mutex<()>,
-}
-
-impl Orphans {
-    /// Takes note of a record that is being forgotten.
-    pub(crate) fn note(&self, region: &Region, record: Record) {
-        if record.head.is_large() {
-            lock(&self.noted).extend(Old { region, record }.large());
-        }
-    }
-
-    /// Removes their parts; for whoever holds no lock. `false` if there was nothing to do, nor anybody at it.
-    pub(crate) fn remove(&self, owner: &Owner) -> Result<bool> {
-        let Ok(_turn) = self.turn.try_lock() else {
-            drop(lock(&self.turn));
-            return Ok(true);
-        };
-        let orphans = std::mem::take(&mut *lock(&self.noted));
-        orphans.iter().try_for_each(|orphan| remove(owner, *orphan))?;
-        if !orphans.is_empty() {
-            owner.settle();
-        }
-        Ok(!orphans.is_empty())
+/// Removes parts from this one on, as far as there are any.
+fn remove_from(owner: &Owner, id: u64, first: u64) {
+    let mut part = first;
+    while remove_part(owner, id, part) {
+        part += 1;
     }
 }
 
 /// Says whether there was one.
-fn remove_part(owner: &Owner, id: u64, part: u64) -> Result<bool> {
+fn remove_part(owner: &Owner, id: u64, part: u64) -> bool {
+    let region = &owner.region;
     let key = part_key(id, part);
-    let outcome = update(owner, PARTS, Key::Bytes(&key), hash(&owner.region, &key), |_| Change::Delete)?;
-    Ok(outcome.before.is_some())
+    let home = Locked::of(region, hash(region, &key), owner.incarnation);
+    let found = home.0.find(|at, slot| {
+        let record = Record::at(region, slot.address());
+        record.is_of(region, PARTS.number, Key::Bytes(&key)).then_some((at, slot, record))
+    });
+    if let Some((at, slot, record)) = found {
+        owner.remove(&home, at, slot, record);
+    }
+    found.is_some()
 }
 
-/// Removes what an owner left behind that died while it wrote parts.
-pub(crate) fn remove_pending(owner: &Owner) -> Result<()> {
+/// Removes what an owner left behind that died while parts were written or removed.
+pub(crate) fn remove_pending(owner: &Owner) {
     let region = &owner.region;
     for entry in 0..PENDING_ENTRIES {
         let [id, hash] = [0, 8].map(|offset| region.load(PENDING + entry * 16 + offset));
-        if id == 0 {
-            continue;
-        }
-        let mut named = 0;
-        Home::new(region, Place::of(region, hash), hash).for_each(|_, slot| {
-            let record = Record::at(region, slot.address());
-            named = Old { region, record }.large().filter(|large| large.id == id).map_or(named, |large| large.len);
-        });
-        let mut part = named.div_ceil(INLINE_MAX as u64);
-        while remove_part(owner, id, part)? {
-            part += 1;
+        if id != 0 && id != CLAIMED {
+            let parts = named_len(owner, id, hash).div_ceil(INLINE_MAX as u64);
+            remove_from(owner, id, parts);
         }
         region.store(PENDING + entry * 16, 0);
     }
-    Ok(())
 }
 
-/// A note in the region that parts are being written, until their key's record names them or they are gone.
+/// How much of the parts of this number the record of a key of this hash names.
+fn named_len(owner: &Owner, id: u64, hash: u64) -> u64 {
+    let region = &owner.region;
+    let mut len = 0;
+    Locked::of(region, hash, owner.incarnation).0.for_each(|_, slot| {
+        let record = Record::at(region, slot.address());
+        len = Old { region, record }.large().filter(|large| large.id == id).map_or(len, |large| large.len);
+    });
+    len
+}
+
+/// In place of a number, while an entry is being written.
+const CLAIMED: u64 = u64::MAX;
+
+/// A note in the region that parts are being written or removed, until their key's record names them or they are gone.
 struct Pending<'o> {
     region: &'o Region,
     entry: u64,
 }
 
 impl<'o> Pending<'o> {
-    fn begin(owner: &'o Owner, id: u64, hash: u64) -> Self {
-        let region = &owner.region;
+    fn begin(region: &'o Region, id: u64, hash: u64) -> Self {
         let mut patience = Patience::new();
         loop {
-            for entry in 0..PENDING_ENTRIES {
-                let word = region.word(PENDING + entry * 16);
-                if word.compare_exchange(0, id, Relaxed, Relaxed).is_ok() {
-                    region.store(PENDING + entry * 16 + 8, hash);
-                    return Self { region, entry };
-                }
+            if let Some(pending) = Self::try_begin(region, id, hash) {
+                return pending;
             }
             patience.wait();
         }
+    }
+
+    fn try_begin(region: &'o Region, id: u64, hash: u64) -> Option<Self> {
+        let place = |entry: u64| PENDING + entry * 16;
+        let claim = |entry: u64| region.word(place(entry)).compare_exchange(0, CLAIMED, Relaxed, Relaxed).is_ok();
+        let entry = (0..PENDING_ENTRIES).find(|entry| claim(*entry))?;
+        // The hash first: who finds the number with the hash of another key would take these parts for nobody's.
+        region.store(place(entry) + 8, hash);
+        region.store(place(entry), id);
+        Some(Self { region, entry })
     }
 }
 
 impl Drop for Pending<'_> {
     fn drop(&mut self) {
         self.region.store(PENDING + self.entry * 16, 0);
+    }
+}
+
+/// Parts that nothing will name once their key's record has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Orphan {
+    large: Large,
+    /// Where they are noted, so that they do not outlive this owner. Who holds a home's lock cannot wait for a free entry.
+    entry: Option<u64>,
+}
+
+impl Orphan {
+    /// Those of a record that is about to go, whose key has this hash. The lock of its home is held.
+    pub(crate) fn of(old: &Old<'_>, hash: u64) -> Option<Self> {
+        let large = old.large()?;
+        let pending = Pending::try_begin(old.region, large.id, hash);
+        let entry = pending.as_ref().map(|pending| pending.entry);
+        std::mem::forget(pending);
+        Some(Self { large, entry })
+    }
+
+    /// Removes them: the record has changed.
+    pub(crate) fn remove(self, owner: &Owner) {
+        remove(owner, self.large);
+        self.spare(&owner.region);
+    }
+
+    /// Lets them be: the record has not changed.
+    pub(crate) fn spare(self, region: &Region) {
+        drop(self.entry.map(|entry| Pending { region, entry }));
     }
 }
 
@@ -215,6 +235,7 @@ pub(crate) fn read(region: &Region, large: Large, out: &mut Vec<u8>) -> Result<b
 /// Finds a key and appends its value to `out`, wherever that lies.
 pub(crate) fn get(region: &Region, table: u16, key: Key<'_>, hash: u64, out: &mut Vec<u8>) -> Result<Option<Seen>> {
     let start = out.len();
+    let mut missed = None;
     for _ in 0..read::TRIES {
         let Some(seen) = read::read(region, table, key, hash, out)? else { return Ok(None) };
         if !seen.head.is_large() {
@@ -222,10 +243,16 @@ pub(crate) fn get(region: &Region, table: u16, key: Key<'_>, hash: u64, out: &mu
         }
         let large = Large::of(&out[start..]);
         out.truncate(start);
+        // Parts go after the record has changed that names them, and numbers are used once.
+        if missed == Some(large) {
+            let finding = format!("a value of {} bytes lacks a part", large.len);
+            return Err(Error::new(Kind::Corrupt, finding).remedy("put the value anew, and create the store anew soon"));
+        }
         // A part that was appended to since is as long as it was, or longer; what was replaced is gone.
         if read(region, large, out)? {
             return Ok(Some(seen));
         }
+        missed = Some(large);
     }
     Err(read::restless())
 }
@@ -247,7 +274,7 @@ pub(crate) fn put<'c>(
         change
     });
     if outcome.is_err() || !is_put {
-        remove(owner, large)?;
+        remove(owner, large);
     }
     outcome
 }
@@ -270,9 +297,12 @@ pub(crate) fn append<'c>(
         let is_large = seen.is_some_and(|seen| seen.head.is_large());
         let before = if is_large { Large::of(&value) } else { Large::default() };
         let (after, _pending) = if is_large {
-            let pending = Pending::begin(owner, before.id, hash);
+            let pending = Pending::begin(&owner.region, before.id, hash);
             let mut large = before;
-            extend(owner, &mut large, bytes)?;
+            if let Err(error) = extend(owner, &mut large, bytes) {
+                remove_from(owner, before.id, before.len.div_ceil(INLINE_MAX as u64));
+                return Err(error);
+            }
             (large, pending)
         } else {
             write(owner, hash, &[if seen.is_some() { &value } else { &[] }, bytes])?
@@ -286,7 +316,7 @@ pub(crate) fn append<'c>(
             change
         })?;
         if !is_named {
-            remove(owner, after)?;
+            remove(owner, after);
         }
         if is_decided {
             return Ok(outcome);

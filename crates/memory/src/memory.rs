@@ -9,7 +9,7 @@ use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::process::Here;
 use hammerspace_os::{Owned, Shared};
 
-use crate::change::{Change, Old, Outcome};
+use crate::change::{Change, Large, Old, Outcome};
 use crate::cleaner::Stats;
 use crate::geometry::Geometry;
 use crate::home::{self, Held};
@@ -50,9 +50,9 @@ impl Memory {
     /// Of the options only threads count. O(segments + entries of the directory).
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let Held { file, region, lock } = home::open(path.as_ref())?;
-        let (pool, live) = adopt::adopt(&region);
+        let (pool, live) = adopt::adopt(&region).map_err(|error| error.file(file.path()))?;
         let memory = Self::start(region, pool, live, Box::new(file), Some(lock), options)?;
-        large::remove_pending(&memory.owner)?;
+        large::remove_pending(&memory.owner);
         Ok(memory)
     }
 
@@ -64,10 +64,11 @@ impl Memory {
     /// A region in memory of this process alone, which ends with the handle.
     pub fn anonymous(options: &Options) -> Result<Self> {
         let geometry = options.geometry.unwrap_or_else(|| Geometry::for_limit(options.limit));
+        let segments = options.segments(geometry.check()?)?;
         let words = Shared::anonymous(geometry.region_len())?;
         let page_size = hammerspace_os::process::page_size() as u64;
         let region = Region::create(words, geometry, 0, options.seed.unwrap_or(0x5eed), page_size)?;
-        region.store(LIMIT, options.limit / geometry.segment_size);
+        region.store(LIMIT, segments);
         let pool = plant(&region, &NoFile)?;
         Self::start(region, pool, 0, Box::new(NoFile), None, options)
     }
@@ -108,12 +109,11 @@ impl Memory {
         &self,
         table: TableId,
         key: Key<'_>,
-        mut decide: impl FnMut(Option<&Old<'_>>) -> Change<'c>,
+        decide: impl FnMut(Option<&Old<'_>>) -> Change<'c>,
     ) -> Result<Outcome> {
         self.check()?;
-        let hash = self.hash(table, key);
-        let outcome = self.with_room(|| update(&self.owner, table, key, hash, &mut decide))?;
-        self.clear_away(outcome)
+        let outcome = update(&self.owner, table, key, self.hash(table, key), decide)?;
+        Ok(self.clear_away(outcome))
     }
 
     /// Puts a value of any length, if `is_wanted` says so of the record there is.
@@ -133,12 +133,10 @@ impl Memory {
         }
         self.check()?;
         let hash = self.hash(table, key);
-        let outcome = self.with_room(|| {
-            large::put(&self.owner, table, key, hash, value, |old, parts| {
-                if is_wanted(old) { Change::Put { kind, value: parts.into(), expiry } } else { Change::Keep }
-            })
+        let outcome = large::put(&self.owner, table, key, hash, value, |old, parts| {
+            if is_wanted(old) { Change::Put { kind, value: parts.into(), expiry } } else { Change::Keep }
         })?;
-        self.clear_away(outcome)
+        Ok(self.clear_away(outcome))
     }
 
     /// Appends to a value, which may become of any length; where there is none it begins with these bytes.
@@ -164,23 +162,14 @@ impl Memory {
         if !is_long {
             return Ok(outcome);
         }
-        let hash = self.hash(table, key);
-        let outcome = self.with_room(|| {
-            large::append(
-                &self.owner,
-                table,
-                key,
-                hash,
-                |old, parts| {
-                    if !is_wanted(old) {
-                        return Change::Keep;
-                    }
-                    Change::Put { kind, value: parts.into(), expiry: old.and_then(|old| old.meta().expiry) }
-                },
-                bytes,
-            )
-        })?;
-        self.clear_away(outcome)
+        let decide = |old: Option<&Old<'_>>, parts: Large| {
+            if !is_wanted(old) {
+                return Change::Keep;
+            }
+            Change::Put { kind, value: parts.into(), expiry: old.and_then(|old| old.meta().expiry) }
+        };
+        let outcome = large::append(&self.owner, table, key, self.hash(table, key), decide, bytes)?;
+        Ok(self.clear_away(outcome))
     }
 
     /// Drops a table: O(threads) now, and what its records take comes back later. Until `has_dropped` says that nothing is left,
@@ -217,23 +206,12 @@ impl Memory {
         key.hash(self.owner.region.seed, table.number)
     }
 
-    /// Makes a change again that found no room, as long as values that were forgotten have parts left to remove.
-    #[inline]
-    fn with_room<T>(&self, mut change: impl FnMut() -> Result<T>) -> Result<T> {
-        loop {
-            match change() {
-                Err(error) if error.kind() == Kind::Full && self.owner.orphans.remove(&self.owner)? => {}
-                result => return result,
-            }
-        }
-    }
-
     /// Removes the parts of a value that was replaced.
-    fn clear_away(&self, outcome: Outcome) -> Result<Outcome> {
+    fn clear_away(&self, outcome: Outcome) -> Outcome {
         if let Some(orphan) = outcome.orphan {
-            large::remove(&self.owner, orphan)?;
+            orphan.remove(&self.owner);
         }
-        Ok(outcome)
+        outcome
     }
 
     /// Lets a cleaner make one segment free, now. `false` if no segment is worth it.
@@ -255,7 +233,7 @@ impl Memory {
 
 /// An empty index for a new region, which then is one.
 fn plant(region: &Region, backing: &dyn Backing) -> Result<Pool> {
-    let mut pool = Pool::new(std::collections::VecDeque::new(), Vec::new(), 0);
+    let mut pool = Pool::default();
     let root = region.layout.directory(0, 0);
     backing.back(root, region.layout.directory(0, 1) - root)?;
     let Some([piece, spare]) = pool.take_pieces(region, backing, For::Cleaner)? else {

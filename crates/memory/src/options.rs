@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
+use hammerspace_error::{Error, Kind, Result};
+
 use crate::geometry::Geometry;
+use crate::owner::Owner;
 
 /// What a store is made and opened with. Only the limit is the user's to choose; the rest has defaults that fit.
 #[derive(Clone, Debug)]
@@ -24,6 +27,20 @@ pub struct Options {
 }
 
 impl Options {
+    /// Segments that the limit amounts to in a region of this geometry. [`Kind::Invalid`] where it cannot have so many, or where they
+    /// would be too few for writers to find room.
+    pub(crate) fn segments(&self, geometry: Geometry) -> Result<u64> {
+        let size = geometry.segment_size;
+        let segments = self.limit / size;
+        let least = Owner::segments_min(self.writers, self.cleaners);
+        if (least..=geometry.segments_max).contains(&segments) {
+            return Ok(segments);
+        }
+        let bounds = format!("from {} to {}", least * size, geometry.segments_max * size);
+        let finding = format!("a limit of {} bytes; with so many writers and cleaners it can be {bounds}", self.limit);
+        Err(Error::new(Kind::Invalid, finding).remedy("choose a limit between these, or fewer writers and cleaners"))
+    }
+
     /// Everything by default, and this limit.
     pub fn with_limit(limit: u64) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -3,7 +3,7 @@
 //! Here is what all changes share: seats to write from, segments for their heads, pieces for the index, and the count of what is
 //! live. How one record changes is in `update.rs`.
 //!
-//! Locks are taken in this order, and nobody waits for an earlier one: large, seat, cleaner, splits, pool, home. Splitting locks all homes
+//! Locks are taken in this order, and nobody waits for an earlier one: large, seat, splits, cleaner, pool, home. Splitting locks all homes
 //! of a piece; who holds one waits for nothing.
 
 use hammerspace_error::{Error, Kind, Result};
@@ -11,10 +11,10 @@ use hammerspace_error::{Error, Kind, Result};
 use crate::cleaner::Cleaner;
 use crate::geometry::{LEDGER_ENTRY, WORD};
 use crate::head::Head;
+use crate::index::bucket::Locked;
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::index::split::{self, Unsplit};
-use crate::large::Orphans;
 use crate::pool::{Backing, For, Pool};
 use crate::purge::Dropped;
 use crate::record::{Head as RecordHead, Record};
@@ -76,7 +76,6 @@ pub(crate) struct Owner {
     pub(crate) dropped: Dropped,
     /// Held by whoever appends to a value in parts.
     pub(crate) large: Mutex<()>,
-    pub(crate) orphans: Orphans,
     seats: Box<[Mutex<Seat>]>,
     splits: Mutex<()>,
     backing: Box<dyn Backing + Send + Sync>,
@@ -102,7 +101,6 @@ impl Owner {
             dropped: Dropped::new(),
             seats: (0..writers.max(1).next_power_of_two()).map(|_| Mutex::new(Seat::new())).collect(),
             large: Mutex::new(()),
-            orphans: Orphans::default(),
             splits: Mutex::new(()),
             backing,
             bell: Bell::default(),
@@ -135,17 +133,21 @@ impl Owner {
     /// Gives a head a new segment, and cleans one if that is what it takes.
     pub(crate) fn make_room(&self, seat: &mut Seat, stream: Stream, size: u64, who: For) -> Result<()> {
         let region = &self.region;
+        if size > region.layout.segment_size {
+            let finding = format!("a record of {size} bytes; segments have {}", region.layout.segment_size);
+            return Err(Error::new(Kind::Invalid, finding).remedy("use a shorter key or value"));
+        }
         self.live.fetch_add(std::mem::take(&mut seat.live).cast_unsigned(), Relaxed);
         let mut vain = 0;
         let segment = loop {
-            let is_over = || self.live.load(Relaxed) + size > self.live_max();
+            let is_over = || self.live() + size > self.live_max();
             // Once more: somebody else may have purged meanwhile.
             if who == For::User && is_over() && !self.purge() && is_over() {
                 return Err(self.full());
             }
             let available = {
                 let mut pool = lock(&self.pool);
-                if let Some(segment) = pool.take(region, &*self.backing, who)? {
+                if let Some(segment) = pool.take_for(region, &*self.backing, who, stream)? {
                     break segment;
                 }
                 pool.available(region)
@@ -163,6 +165,13 @@ impl Owner {
             self.bell.ring();
         }
         Ok(())
+    }
+
+    /// Removes a record that its slot in this home names.
+    pub(crate) fn remove(&self, home: &Locked<'_>, at: u64, slot: Slot, record: Record) {
+        home.0.remove(at, slot);
+        Segment::of(&self.region, record.address).bury(record.head.size());
+        self.live.fetch_sub(record.head.size(), Relaxed);
     }
 
     /// Lets one cleaner make one pass, or waits for one that is under way.
@@ -184,16 +193,31 @@ impl Owner {
     }
 
     /// A segment for survivors.
-    pub(crate) fn survivor(&self) -> Result<Option<u64>> {
-        lock(&self.pool).take(&self.region, &*self.backing, For::Cleaner)
+    pub(crate) fn survivor(&self, stream: Stream) -> Result<Option<u64>> {
+        lock(&self.pool).take_for(&self.region, &*self.backing, For::Cleaner, stream)
+    }
+
+    /// How many bytes of records there are. Less than none for a while, where one seat has counted what another wrote as dead.
+    fn live(&self) -> u64 {
+        self.live.load(Relaxed).cast_signed().max(0).cast_unsigned()
+    }
+
+    /// Segments without which writers never find room: heads, the first of the index, what is kept back, and one to fill.
+    pub(crate) fn segments_min(writers: usize, cleaners: usize) -> u64 {
+        let seats = writers.max(1).next_power_of_two();
+        Self::kept_back(seats, cleaners.max(1)) + 2
+    }
+
+    /// Segments that count for nothing when it comes to how much there may be.
+    fn kept_back(seats: usize, cleaners: usize) -> u64 {
+        Pool::reserve(For::User) + 2 * seats as u64 + 4 * cleaners as u64 + 1
     }
 
     /// How many bytes of records there may be.
     pub(crate) fn live_max(&self) -> u64 {
         let region = &self.region;
         let segments = region.load(LIMIT).saturating_sub(lock(&self.pool).index_segments());
-        let heads = 2 * self.seats.len() as u64 + 4 * self.cleaners.len() as u64;
-        let kept_back = Pool::reserve(For::User) + heads + 1;
+        let kept_back = Self::kept_back(self.seats.len(), self.cleaners.len());
         let size = region.layout.segment_size;
         (segments * size / 100 * LIVE_MAX_PERCENT).min(segments.saturating_sub(kept_back) * size)
     }
@@ -217,11 +241,8 @@ impl Owner {
     #[cold]
     fn full(&self) -> Error {
         let size = self.region.layout.segment_size;
-        let finding = format!(
-            "the store is full: {} of {} bytes are live records",
-            self.live.load(Relaxed),
-            self.region.load(LIMIT) * size
-        );
+        let finding =
+            format!("the store is full: {} of {} bytes are live records", self.live(), self.region.load(LIMIT) * size);
         Error::new(Kind::Full, finding).remedy("delete something, or raise the memory limit")
     }
 
@@ -262,13 +283,6 @@ impl Owner {
             }
         }
         Ok(None)
-    }
-
-    /// Counts what is live anew, for whoever is on no seat: what one seat removed must not look live to another.
-    pub(crate) fn settle(&self) {
-        for seat in &self.seats {
-            self.live.fetch_add(std::mem::take(&mut lock(seat).live).cast_unsigned(), Relaxed);
-        }
     }
 
     /// Waits until every change and every pass that is under way has come to its end.

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use hammerspace_error::Result;
 
 use crate::region::{LIMIT, Region, SEGMENTS_FRESH};
-use crate::segment::{Segment, Use};
+use crate::segment::{Segment, Stream, Use};
 
 /// Who asks for a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,10 +29,13 @@ const FOR_SURVIVORS: u64 = 4;
 const FOR_KEEPERS: u64 = 2;
 
 /// What is free. One for a region, behind a lock.
+#[derive(Default)]
 pub(crate) struct Pool {
-    free: VecDeque<u64>,
-    pieces: Vec<u64>,
-    index_segments: u64,
+    pub(crate) free: VecDeque<u64>,
+    pub(crate) pieces: Vec<u64>,
+    pub(crate) index_segments: u64,
+    /// Segments that a former owner was writing to: the first for heads of their streams, who go on there.
+    pub(crate) open: Vec<(Stream, u64)>,
 }
 
 /// Gives a segment that was never used its place in memory.
@@ -42,10 +45,6 @@ pub(crate) trait Backing {
 }
 
 impl Pool {
-    pub(crate) fn new(free: VecDeque<u64>, pieces: Vec<u64>, index_segments: u64) -> Self {
-        Self { free, pieces, index_segments }
-    }
-
     /// Segments that may be taken in all.
     pub(crate) fn available(&self, region: &Region) -> u64 {
         self.free.len() as u64 + region.load(LIMIT).saturating_sub(region.load(SEGMENTS_FRESH))
@@ -63,6 +62,20 @@ impl Pool {
     /// Segments that hold the index.
     pub(crate) fn index_segments(&self) -> u64 {
         self.index_segments
+    }
+
+    /// A segment for a head of this stream. `None` if there is none left for this purpose.
+    pub(crate) fn take_for(
+        &mut self,
+        region: &Region,
+        backing: &dyn Backing,
+        who: For,
+        stream: Stream,
+    ) -> Result<Option<u64>> {
+        match self.open.iter().position(|(of, _)| *of == stream) {
+            Some(at) => Ok(Some(self.open.swap_remove(at).1)),
+            None => self.take(region, backing, who),
+        }
     }
 
     /// A segment to use. `None` if there is none left for this purpose.

@@ -4,7 +4,9 @@
 //! 2. Somebody who has time walks the segments that may have such records, and empties their slots.
 //! 3. Nothing names them any more. The bit is cleared, and the number may be another table's.
 
+use crate::change::Old;
 use crate::index::bucket::Locked;
+use crate::large::Orphan;
 use crate::owner::Owner;
 use crate::record::Record;
 use crate::region::SEGMENTS_FRESH;
@@ -77,10 +79,12 @@ impl Owner {
             let hash = record.hash(region, &mut scratch);
             let home = Locked::of(region, hash, self.incarnation);
             if let Some((at, slot)) = home.0.find(|at, slot| (slot.address() == record.address).then_some((at, slot))) {
-                self.orphans.note(region, record);
-                home.0.remove(at, slot);
-                segment.bury(record.head.size());
-                self.live.fetch_sub(record.head.size(), Relaxed);
+                let orphan = Orphan::of(&Old { region, record }, hash);
+                self.remove(&home, at, slot, record);
+                drop(home);
+                if let Some(orphan) = orphan {
+                    orphan.remove(self);
+                }
             }
         }
     }

@@ -152,23 +152,27 @@ fn look<T>(region: &Region, at: u64, slot: Slot, take: impl FnOnce(Record) -> Op
     if generation.still_holds() { taken.map_or(Look::Nothing, Look::Hit) } else { Look::Changed }
 }
 
-/// Gives `take` each record whose key has this home, and collects what it makes of them. `false` if one could not be read.
+/// Gives `take` each record whose key has this home and a wanted slot, and collects what it makes of them. `false` if one could not
+/// be read.
 pub(crate) fn read_home<T>(
     region: &Region,
     home: Home<'_>,
+    is_wanted: impl Fn(Slot) -> bool,
     mut take: impl FnMut(Record) -> Option<T>,
     out: &mut Vec<T>,
 ) -> bool {
     let mut is_read = true;
     home.for_each(|at, mut slot| {
+        let displacement = slot.displacement();
         for _ in 0..TRIES {
+            // Emptied meanwhile, and perhaps taken by a key of another home.
+            if slot.is_empty() || slot.displacement() != displacement || !is_wanted(slot) {
+                return;
+            }
             match look(region, at, slot, &mut take) {
                 Look::Hit(taken) => return out.push(taken),
                 Look::Nothing => return,
                 Look::Changed => slot = Slot(region.load(at)),
-            }
-            if slot.is_empty() {
-                return;
             }
         }
         is_read = false;

@@ -43,6 +43,14 @@ impl Cursor {
     }
 }
 
+impl Cursor {
+    /// Whether a hash lies between the cursor's prefix and the next of its depth.
+    fn covers(self, hash: u64) -> bool {
+        let end = next(self.prefix, self.depth);
+        hash >= self.prefix && (end == 0 || hash < end)
+    }
+}
+
 /// A record as enumeration gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
@@ -58,13 +66,13 @@ pub struct Item {
 /// Appends the records of the next home to `items`. Gives the cursor after it, or `None` at the end.
 pub(crate) fn step(region: &Region, table: u16, mut at: Cursor, items: &mut Vec<Item>) -> Result<Option<Cursor>> {
     if at.bucket == 0 {
-        at.depth = Place::of(region, at.prefix).entry.depth();
+        at.depth = Place::of(region, at.prefix).entry.depth().min(region.layout.depth_max);
     }
     let mut hash = at.prefix;
     loop {
-        let depth = visit(region, table, hash, at.bucket, items)?.max(at.depth);
-        hash = hash.wrapping_add(width(depth));
-        if hash == 0 || hash.wrapping_sub(at.prefix) >= width(at.depth) && at.depth > 0 {
+        let depth = visit(region, table, hash, at, items)?.max(at.depth);
+        hash = next(hash, depth);
+        if hash == 0 || !at.covers(hash) {
             break;
         }
     }
@@ -74,14 +82,16 @@ pub(crate) fn step(region: &Region, table: u16, mut at: Cursor, items: &mut Vec<
     Ok((hash != 0).then_some(Cursor { prefix: hash, depth: 0, bucket: 0 }))
 }
 
-/// How many hashes have a prefix of `depth` bits in common; all 2^64 of them are 0.
-fn width(depth: u32) -> u64 {
-    1_u64.checked_shl(64 - depth).unwrap_or(0)
+/// The first hash whose prefix of `depth` bits is the next one; 0 after the last.
+fn next(hash: u64, depth: u32) -> u64 {
+    // How many hashes have a prefix in common; all 2^64 of them are 0.
+    let width = 1_u64.checked_shl(64 - depth).unwrap_or(0);
+    (hash & !width.wrapping_sub(1)).wrapping_add(width)
 }
 
 /// Appends the records of one home of the piece for `hash`; gives the piece's depth.
-fn visit(region: &Region, table: u16, hash: u64, bucket: u64, items: &mut Vec<Item>) -> Result<u32> {
-    let start = items.len();
+fn visit(region: &Region, table: u16, hash: u64, at: Cursor, items: &mut Vec<Item>) -> Result<u32> {
+    let (start, bucket) = (items.len(), at.bucket);
     for _ in 0..read::TRIES {
         let place = Place::of(region, hash);
         let home = |bucket| Home::at(region, place.entry.piece(region), bucket, hash);
@@ -91,6 +101,8 @@ fn visit(region: &Region, table: u16, hash: u64, bucket: u64, items: &mut Vec<It
         let is_read = read::read_home(
             region,
             home(bucket),
+            // A piece may have more than the cursor's prefix where an owner died while it was split.
+            |slot| at.covers(slot.prefix()),
             |record| {
                 (record.head.table() == table).then(|| {
                     let mut value = Vec::new();
@@ -102,9 +114,12 @@ fn visit(region: &Region, table: u16, hash: u64, bucket: u64, items: &mut Vec<It
             items,
         );
         if is_read && place.is_current_after(region) {
-            return Ok(place.entry.depth());
+            return Ok(place.entry.depth().min(region.layout.depth_max));
         }
         items.truncate(start);
+        if !is_read {
+            break;
+        }
     }
     Err(read::restless())
 }

@@ -12,7 +12,6 @@
 use crate::geometry::WORD;
 use crate::region::Region;
 use crate::sync::Ordering::{Relaxed, Release};
-use crate::sync::fence;
 
 /// What a segment is used for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -121,7 +120,7 @@ impl<'r> Segment<'r> {
     }
 
     pub(crate) fn live(self) -> u64 {
-        self.used().saturating_sub(self.dead())
+        self.used().min(self.region.layout.segment_size).saturating_sub(self.dead())
     }
 
     /// When it was opened, by the region's clock.
@@ -166,11 +165,12 @@ impl<'r> Segment<'r> {
     /// Begins a new use of a free segment: from here on its bytes may change.
     ///
     /// The generation changes first. A reader that still has an address in the former use finds it changed when it looks again, if
-    /// it has seen a single new byte: that is what the two fences are for, this one and the reader's.
+    /// it has seen a single new byte: that is what the two fences are for, the head's and the reader's. The head's and not one of
+    /// ours, since the thread that writes need not be the one that began.
     pub(crate) fn begin(self, usage: Use, clock: u64) {
         let generation = self.region.word(self.region.layout.generation(self.number));
-        generation.store(generation.load(Relaxed) + 1, Relaxed);
-        fence(Release);
+        // Released: who sees it sees the slots too that had to change before the segment could become free.
+        generation.store(generation.load(Relaxed).wrapping_add(1), Release);
         for (word, value) in [(1, 0), (2, 0), (3, clock), (4, 0), (5, 0), (6, 0), (7, 0)] {
             self.region.word(self.ledger + word * WORD).store(value, Relaxed);
         }

@@ -56,7 +56,6 @@ impl Owner {
                 self.purge();
                 // What keeps it from cleaning keeps writers from writing, and they say so.
                 while self.is_short() && self.clean_with(number).unwrap_or(false) {}
-                self.orphans.remove(&self).ok();
             }
         };
         Builder::new().name("hammerspace-cleaner".to_string()).spawn(work).doing("start a thread")

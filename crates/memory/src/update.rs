@@ -11,6 +11,7 @@ use hammerspace_error::{Error, Kind, Result};
 use crate::change::{Change, Old, Outcome, Value};
 use crate::index::bucket::Locked;
 use crate::index::slot::Slot;
+use crate::large::Orphan;
 use crate::owner::{Owner, Seat};
 use crate::pool::For;
 use crate::read::Seen;
@@ -124,9 +125,15 @@ fn attempt<'c>(
     if visible.is_some_and(|old| replace_in_place(region, old, &change)) {
         return Ok(Try::Done(outcome));
     }
-    outcome.orphan = found.as_ref().and_then(|found| found.old.large()).filter(|large| !change.keeps(*large));
-    if let Some(draft) = draft(visible, change)? {
-        return Ok(write(owner, seat, target, &home, found.as_ref(), draft, outcome));
+    let replaced = found.as_ref().filter(|found| found.old.large().is_some_and(|large| !change.keeps(large)));
+    let draft = draft(visible, change)?;
+    outcome.orphan = replaced.and_then(|found| Orphan::of(&found.old, target.hash));
+    if let Some(draft) = draft {
+        let tried = write(owner, seat, target, &home, found.as_ref(), draft, outcome);
+        if let (Some(orphan), Try::NoRoom { .. } | Try::NoSlot) = (outcome.orphan, &tried) {
+            orphan.spare(region);
+        }
+        return Ok(tried);
     }
     if let Some(found) = found {
         home.0.remove(found.at, found.slot);
@@ -189,8 +196,8 @@ fn draft<'c>(old: Option<&Old<'_>>, change: Change<'c>) -> Result<Option<Draft<'
             Cow::Owned(value)
         }
         Change::Append { kind, bytes } => {
-            if let Some(old) = old.filter(|old| !old.record.head.is_large()) {
-                check_len(old.record.head.value_len() + bytes.len())?;
+            if let Some(old) = old {
+                check_len(old.len() as usize + bytes.len())?;
                 return Ok(Some(Draft::Longer(old.record, bytes)));
             }
             traits.kind = kind;

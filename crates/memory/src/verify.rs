@@ -1,6 +1,6 @@
 //! The invariants of a region, looked at one by one while nobody changes it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::geometry::{BUCKET, SLOTS, WORD};
 use crate::index::bucket::Home;
@@ -44,7 +44,7 @@ impl Report {
 /// Looks at everything. Takes a pass over index and records, and memory in proportion to segments.
 pub(crate) fn verify(region: &Region) -> Report {
     let mut report = Report::default();
-    let mut named = HashMap::new();
+    let (mut named, mut shown) = (HashMap::new(), HashSet::new());
     let root = Root::load(region);
     if root.depth() > region.layout.depth_max {
         report.fault(|| format!("the directory has depth {}, of at most {}", root.depth(), region.layout.depth_max));
@@ -65,7 +65,11 @@ pub(crate) fn verify(region: &Region) -> Report {
             }
         }
         let prefix = if root.depth() == 0 { 0 } else { index << (64 - root.depth()) };
-        verify_piece(region, entry, prefix, &mut named, &mut report);
+        if shown.insert(entry.piece(region)) {
+            verify_piece(region, entry, prefix, &mut named, &mut report);
+        } else {
+            report.fault(|| format!("entry {index} of the directory shows a piece that another shows"));
+        }
         index += span;
     }
     verify_ledger(region, &named, &mut report);
@@ -120,8 +124,9 @@ fn verify_slot(
 ) -> Option<Record> {
     let address = slot.address();
     let number = region.layout.segment_of(address);
+    let end = |segment: Segment<'_>| segment.start() + segment.used().min(region.layout.segment_size);
     let holder = number.map(|number| Segment::new(region, number)).filter(|segment| match segment.usage() {
-        Use::Open(_) | Use::Closed(_) | Use::Cleaning(_) => address - segment.start() < segment.used(),
+        Use::Open(_) | Use::Closed(_) | Use::Cleaning(_) => address < end(*segment),
         Use::Free | Use::Index => false,
     });
     let Some(segment) = holder else {
@@ -129,7 +134,7 @@ fn verify_slot(
         return None;
     };
     let record = Record::at(region, address);
-    if address + record.head.size() > segment.start() + segment.used() {
+    if address + record.head.size() > end(segment) {
         report.fault(|| format!("the record at {address} runs past its segment's end"));
         return None;
     }
@@ -140,7 +145,11 @@ fn verify_slot(
 }
 
 fn verify_ledger(region: &Region, named: &HashMap<u64, u64>, report: &mut Report) {
-    for segment in (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)) {
+    let fresh = region.load(SEGMENTS_FRESH);
+    if fresh > region.layout.segments_max {
+        report.fault(|| format!("{fresh} segments were used, of {}", region.layout.segments_max));
+    }
+    for segment in (0..fresh.min(region.layout.segments_max)).map(|number| Segment::new(region, number)) {
         let live = named.get(&segment.number).copied().unwrap_or(0);
         if let Use::Open(_) | Use::Closed(_) | Use::Cleaning(_) = segment.usage() {
             if segment.used() > region.layout.segment_size || live > segment.used() {

@@ -117,7 +117,7 @@ impl View<'_> {
         let region = self.region;
         let size = region.layout.segment_size;
         let mut usage = Usage {
-            limit: region.load(LIMIT) * size,
+            limit: region.load(LIMIT).saturating_mul(size),
             segment_size: size,
             written: region.load(CLOCK),
             moved: region.load(MOVED),

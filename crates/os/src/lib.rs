@@ -30,6 +30,6 @@ pub use file::File;
 pub use map::Map;
 pub use owned::{Owned, Owner};
 pub use paging::Paging;
-pub use prefetch::prefetch;
+pub use prefetch::{prefetch, prefetch_at};
 pub use shared::{Access, Shared};
 pub use word::Word;

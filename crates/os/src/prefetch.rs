@@ -4,7 +4,12 @@
 #[expect(clippy::inline_always, reason = "one instruction, and a call would cost more than it saves")]
 #[inline(always)]
 pub fn prefetch<T>(slice: &[T], offset: usize) {
-    let pointer = slice.as_ptr().wrapping_add(offset);
+    prefetch_at(slice.as_ptr().wrapping_add(offset));
+}
+
+/// Asks for the cache line at an address, whatever lies there, if anything. Never faults, never waits.
+#[inline(always)]
+pub fn prefetch_at<T>(pointer: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch is a hint. It reads nothing the program can see, and any address will do.
     unsafe {

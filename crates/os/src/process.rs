@@ -92,6 +92,13 @@ pub mod fork {
         }
     }
 
+    /// Gives up being root, for good; in a child. Says whether it did.
+    pub fn become_nobody() -> bool {
+        const NOBODY: libc::uid_t = 65534;
+        // SAFETY: these change what this process may do, and touch no memory of ours.
+        unsafe { libc::setgroups(0, std::ptr::null()) == 0 && libc::setgid(NOBODY) == 0 && libc::setuid(NOBODY) == 0 }
+    }
+
     impl Child {
         /// Kills it where it stands, as `kill -9` does, and waits until it is gone.
         pub fn kill(mut self) {

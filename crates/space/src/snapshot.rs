@@ -34,6 +34,14 @@ impl State {
             None => Ok(None),
         }
     }
+
+    #[inline]
+    pub(crate) fn contains(&self, key: &[u8]) -> Result<bool> {
+        match &self.version {
+            Some(version) => version.table.contains(key),
+            None => Ok(false),
+        }
+    }
 }
 
 impl Snapshot {
@@ -57,7 +65,7 @@ impl Snapshot {
 
     /// Whether `key` is there.
     pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
-        self.read(false, |version| version.table.contains(key.as_ref()))
+        self.0.contains(key.as_ref())
     }
 
     /// How many keys there are. O(1).
@@ -140,6 +148,7 @@ pub struct Pairs<'a>(Option<Live<'a, Map, Map>>);
 impl<'a> Iterator for Pairs<'a> {
     type Item = Result<Pair<'a>>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let entry = self.0.as_mut()?.next()?;
         Some(entry.map(|entry| (entry.key, entry.value)))

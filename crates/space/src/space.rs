@@ -107,7 +107,7 @@ impl Space {
 
     /// Whether `key` is there.
     pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
-        self.snapshot().contains(key.as_ref())
+        self.state.load().contains(key.as_ref())
     }
 
     /// How many keys there are. O(1).

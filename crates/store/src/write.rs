@@ -200,7 +200,7 @@ impl Table {
 
     /// Merges many operands, one after the other, with the misses of the cache of 64 keys at the same time. The first error ends
     /// it; what came before is merged.
-    pub fn merge_many<'k, O: AsRef<[u8]>>(&self, kind: ValueKind, operands: &[(Key<'k>, O)]) -> Result<()> {
+    pub fn merge_many<O: AsRef<[u8]>>(&self, kind: ValueKind, operands: &[(Key<'_>, O)]) -> Result<()> {
         let memory = self.shared.memory()?;
         for batch in operands.chunks(WARM) {
             memory.warm(self.known().id(), batch.iter().map(|(key, _)| *key));

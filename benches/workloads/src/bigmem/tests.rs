@@ -17,7 +17,7 @@ fn assert_is_sampled(table: &str, sample: &str) {
         let fields: Vec<&str> = line.split(',').collect();
         let number = fields[0].parse().unwrap();
         let record = workload.record(number);
-        let value: String = record.event().iter().map(|byte| format!("{byte:02x}")).collect();
+        let value = format!("{:032x}", u128::from_be_bytes(record.event()));
         let ordinal = workload.ordinal_of_record(number);
         let found = [number.to_string(), ordinal.to_string(), format!("{:016x}", record.key), value];
         assert_eq!(found.as_slice(), fields);

@@ -242,6 +242,20 @@ static void a_table_is_read_in_every_way(uint32_t compression) {
     HOLDS(!key.data && !value.data);
     hammerspace_cursor_free(cursor);
     WORKS(hammerspace_cursor_next(unused, &key, &value));
+
+    // Or many at once.
+    hammerspace_entry entries[30];
+    size_t moved;
+    WORKS(hammerspace_cursor_next_many(unused, NULL, 0, &moved));
+    HOLDS(moved == 0);
+    FAILS(INVALID, hammerspace_cursor_next_many(unused, NULL, 1, &moved));
+    WORKS(hammerspace_cursor_next_many(unused, entries, 30, &moved));
+    HOLDS(moved == 30 && is(entries[5].key.data, entries[5].key.len, "key 6"));
+    HOLDS(is(entries[0].value.data, entries[0].value.len, "1") && is(entries[5].value.data, entries[5].value.len, "6"));
+    WORKS(hammerspace_cursor_next_many(unused, entries, 30, &moved));
+    HOLDS(moved == 19);
+    WORKS(hammerspace_cursor_next_many(unused, entries, 30, &moved));
+    HOLDS(moved == 0);
     hammerspace_cursor_free(unused);
 }
 
@@ -370,6 +384,7 @@ static void null_is_an_error_and_can_be_freed(void) {
     FAILS(INVALID, hammerspace_writer_put(NULL, "k", 1, "v", 1));
     FAILS(INVALID, hammerspace_log_finish(NULL));
     FAILS(INVALID, hammerspace_cursor_next(NULL, NULL, NULL));
+    FAILS(INVALID, hammerspace_cursor_next_many(NULL, NULL, 1, NULL));
     HOLDS(hammerspace_table_len(NULL) == 0 && hammerspace_versions_len(NULL) == 0);
     HOLDS(hammerspace_error_kind(NULL) == HAMMERSPACE_KIND_NONE && !hammerspace_error_message(NULL));
 

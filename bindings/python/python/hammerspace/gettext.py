@@ -1,8 +1,8 @@
 """Translations of all languages in one space, with the interface of Python's own :mod:`gettext`.
 
 A message lies under a prefix, as the command loads catalogues: ``hammerspace load SPACE locale/*/LC_MESSAGES/*.po --prefix
-'{locale}.'``. :func:`store` does the same from Python, and keeps the catalogue's header besides, which has the rule for
-plurals; without it, the rule is that of English.
+'{locale}.'``. :func:`store` does the same from Python, and keeps the catalogue's header besides, as the command's
+``--catalogue-header`` does. The header has the rule for plurals; without it, the rule is that of English.
 """
 
 from __future__ import annotations

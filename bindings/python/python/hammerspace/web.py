@@ -27,7 +27,7 @@ class WSGIRefresh:
         self.spaces = spaces
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        _refresh(self.spaces)
+        refresh(self.spaces)
         return self.app(environ, start_response)
 
 
@@ -40,11 +40,12 @@ class ASGIRefresh:
 
     async def __call__(self, scope: _Scope, receive: Any, send: Any) -> None:
         if scope["type"] != "lifespan":
-            _refresh(self.spaces)
+            refresh(self.spaces)
         await self.app(scope, receive, send)
 
 
-def _refresh(spaces: Iterable[Space[Any]]) -> None:
+def refresh(spaces: Iterable[Space[Any]]) -> None:
+    """Refreshes each; what is damaged stays where it is, and is logged. For middleware of other frameworks."""
     for space in spaces:
         try:
             space.refresh()

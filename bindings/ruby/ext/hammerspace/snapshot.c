@@ -1,12 +1,14 @@
 // From a key to a string.
 //
-// By default strings are copies. Frozen ones of more than a few bytes lie in the mapped file itself. Ruby knows strings that
-// are parts of another one, and keeps that one for as long as they live; here that other one, `whole`, is all of the log, and
-// holds the snapshot by an instance variable. So the garbage collector knows exactly how long a version must stay mapped, and
-// a program that keeps no string keeps no version.
+// By default strings are copies. Frozen ones of more than a few bytes lie in the mapped file itself. Ruby knows strings
+// that are parts of another one, and keeps that one for as long as they live; here that other one, `whole`, is all of the
+// log, and holds the snapshot by an instance variable. So the garbage collector knows exactly how long a version must stay
+// mapped, and a program that keeps no string keeps no version.
 //
 // C code may read the byte behind a string's end, where Ruby's own have a NUL; what wants a NUL there asks Ruby, which then
 // makes a copy. So a value is shared only where a byte follows it in the file.
+
+#include <ruby/version.h>
 
 #include "store.h"
 
@@ -78,23 +80,41 @@ void snapshot_close(VALUE object) {
 
 VALUE text_of(reading reading, const char *data, size_t len) {
     VALUE text = rb_str_new(data, (long)len);
-    if (reading.encoding != BINARY) rb_enc_set_index(text, reading.encoding);
+    // Unlike rb_enc_set_index, this makes room for as many NULs behind the string as its encoding has.
+    if (reading.encoding != BINARY) rb_enc_associate_index(text, reading.encoding);
     if (reading.frozen) RB_OBJ_FREEZE_RAW(text);
     return text;
 }
 
-// As rb_str_new_shared makes one, in a third less time: a string over bytes that are not its own to free, and the one to keep.
-static inline VALUE part_of_file(const snapshot *self, const char *data, size_t len) {
-    VALUE text = rb_str_new_static(data, (long)len);
-    if (self->reading.encoding != BINARY) rb_enc_set_index(text, self->reading.encoding);
-    RB_OBJ_WRITE(text, &RSTRING(text)->as.heap.aux.shared, self->whole);
-    RB_FL_SET_RAW(text, RUBY_ELTS_SHARED | RUBY_FL_FREEZE);
+// A string over bytes that are somebody else's.
+static inline VALUE text_over(const char *data, size_t len) {
+#if RUBY_API_VERSION_CODE < 30200
+    // rb_str_new_static also asks for the encoding, which takes as long as all else. Later rubies have this no more.
+    VALUE text = rb_newobj_of(rb_cString, T_STRING | RSTRING_NOEMBED | RUBY_FL_WB_PROTECTED);
+    RSTRING(text)->as.heap.ptr = (char *)data;
+    RSTRING(text)->as.heap.len = (long)len;
+    return text;
+#else
+    return rb_str_new_static(data, (long)len);
+#endif
+}
+
+// As rb_str_new_shared makes one, in less time: a string over bytes that it shall not free, and the one to keep.
+static inline VALUE part_of(VALUE whole, reading reading, const char *data, size_t len) {
+    VALUE text = text_over(data, len);
+    if (reading.encoding != BINARY) rb_enc_set_index(text, reading.encoding);
+    RB_OBJ_WRITE(text, &RSTRING(text)->as.heap.aux.shared, whole);
+    RB_FL_SET_RAW(text, RUBY_ELTS_SHARED | (reading.frozen ? RUBY_FL_FREEZE : 0));
     return text;
 }
 
+// Whether these bytes may be shown where they are.
+static inline bool is_shown(const snapshot *self, const char *data, size_t len) {
+    return len > EMBEDDED && self->start <= data && data + len + NULS <= self->end;
+}
+
 static inline VALUE text_in(const snapshot *self, const char *data, size_t len) {
-    bool is_in_file = self->start <= data && data + len + NULS <= self->end;
-    if (len > EMBEDDED && is_in_file) return part_of_file(self, data, len);
+    if (is_shown(self, data, len)) return part_of(self->whole, self->reading, data, len);
     return text_of(self->reading, data, len);
 }
 
@@ -115,19 +135,55 @@ bool snapshot_has(snapshot *self, VALUE key) {
     return found;
 }
 
+// Memory for the copies of a walk. Ruby 3.1 allocates and frees each by itself, which takes longer than all else; so there
+// they lie side by side and are parts of `slab`, as others are of the file, each with NULs behind it. Ruby gives one memory
+// of its own when it is changed. One that is kept keeps its slab. From 3.2 on Ruby has slots for strings of such lengths.
+enum { HAS_SLABS = RUBY_API_VERSION_CODE < 30200, SLAB = 4096 };
+
+typedef struct {
+    VALUE slab;
+    char *free, *end;
+} copies;
+
+static void new_slab(copies *self) {
+    VALUE slab = rb_obj_freeze(rb_str_new(NULL, SLAB));
+    // Ruby marks it as one that others are parts of.
+    rb_str_new_shared(slab);
+    self->slab = slab;
+    self->free = RSTRING_PTR(slab);
+    self->end = self->free + SLAB;
+}
+
+static inline VALUE copy_to(copies *self, reading reading, hammerspace_slice from) {
+    if (!HAS_SLABS || from.len <= EMBEDDED || from.len > SLAB / 8) return text_of(reading, from.data, from.len);
+    if ((size_t)(self->end - self->free) < from.len + NULS) new_slab(self);
+    char *copy = memcpy(self->free, from.data, from.len);
+    memset(copy + from.len, 0, NULS);
+    self->free += from.len + NULS;
+    return part_of(self->slab, reading, copy, from.len);
+}
+
+// As many pairs are asked for at once.
+enum { BATCH = 32 };
+
 // A walk through a snapshot. An object, so that one is freed which is begun by a fiber and never ended.
 typedef struct {
     hammerspace_cursor *cursor;
     VALUE pin;
     part part;
-    // NULL where pairs go to a block.
+    // nil where pairs go to a block.
     VALUE list;
     bool splat;
+    // What the cursor gave last, and how much of it has been visited.
+    hammerspace_entry batch[BATCH];
+    size_t count, visited;
+    copies copies;
 } walk;
 
 static void walk_mark(void *data) {
     rb_gc_mark(((walk *)data)->pin);
     rb_gc_mark(((walk *)data)->list);
+    rb_gc_mark(((walk *)data)->copies.slab);
 }
 
 static void walk_free(void *data) {
@@ -140,6 +196,11 @@ static const rb_data_type_t walk_type = {
     .function = {.dmark = walk_mark, .dfree = walk_free},
     .flags = RUBY_TYPED_FREE_IMMEDIATELY,
 };
+
+static inline VALUE text_on(walk *self, const snapshot *in, hammerspace_slice bytes) {
+    if (is_shown(in, bytes.data, bytes.len)) return part_of(in->whole, in->reading, bytes.data, bytes.len);
+    return copy_to(&self->copies, in->reading, bytes);
+}
 
 static void visit(const walk *self, VALUE key, VALUE value) {
     if (self->part == PAIRS && self->splat) {
@@ -154,23 +215,33 @@ static void visit(const walk *self, VALUE key, VALUE value) {
     }
 }
 
+// The next pair; NULL at the end.
+static inline const hammerspace_entry *next(walk *self) {
+    if (self->visited == self->count) {
+        self->visited = self->count = 0;
+        check(hammerspace_cursor_next_many(self->cursor, self->batch, BATCH, &self->count));
+        if (self->count == 0) return NULL;
+    }
+    return &self->batch[self->visited++];
+}
+
 static VALUE walk_on(VALUE object) {
     walk *self = rb_check_typeddata(object, &walk_type);
     const snapshot *in = snapshot_of(self->pin);
-    for (;;) {
-        hammerspace_slice key, value;
-        check(hammerspace_cursor_next(self->cursor, &key, &value));
-        if (!key.data) return Qnil;
-        VALUE key_text = self->part == VALUES ? Qnil : text_in(in, key.data, key.len);
-        VALUE value_text = self->part == KEYS ? Qnil : text_in(in, value.data, value.len);
-        visit(self, key_text, value_text);
+    for (const hammerspace_entry *entry; (entry = next(self));) {
+        VALUE key = self->part == VALUES ? Qnil : text_on(self, in, entry->key);
+        VALUE value = self->part == KEYS ? Qnil : text_on(self, in, entry->value);
+        visit(self, key, value);
     }
+    return Qnil;
 }
 
+// Who comes back to a walk that has ended, by a continuation, gets an error from the library.
 static VALUE walk_end(VALUE object) {
     walk *self = rb_check_typeddata(object, &walk_type);
     hammerspace_cursor_free(self->cursor);
     self->cursor = NULL;
+    self->visited = self->count = 0;
     return Qnil;
 }
 
@@ -181,6 +252,7 @@ static void walk_through(VALUE pin, part part, VALUE list) {
     self->pin = pin;
     self->part = part;
     self->list = list;
+    self->copies.slab = Qnil;
     // As Ruby's Hash: a block that takes two gets two, every other one a pair.
     self->splat = NIL_P(list) && rb_proc_arity(rb_block_proc()) > 1;
     check(hammerspace_table_cursor(snapshot_of(pin)->table, &self->cursor));

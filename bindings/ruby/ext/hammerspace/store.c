@@ -9,10 +9,13 @@
 //    straight to it; the interpreter's lock is all they need.
 // 2. Everything else may take long. It is done without the interpreter's lock, under the store's own mutex, and `busy` keeps
 //    writes from going straight meanwhile. It is not interrupted: it happened, or it did not.
-// 3. What is pending belongs to the process that wrote it. A child's writes are refused until it lets go of it; its reads do.
+// 3. What is pending belongs to the process that wrote it. A child's writes are refused until it lets go of it, as its
+//    reads do.
 // 4. A store that is shared between Ractors stays as it is.
 
 #include <pthread.h>
+// Before all other headers of Ruby, of which some need what it includes, from 3.3 on.
+#include <ruby.h>
 #include <ruby/thread.h>
 #include <ruby/util.h>
 
@@ -371,8 +374,8 @@ static VALUE allocate(VALUE class) {
 }
 
 // configure(frontend, path, create, encoding, frozen, durability, compression, block_size, keep)
-static VALUE configure(VALUE object, VALUE frontend, VALUE path, VALUE create, VALUE encoding, VALUE frozen, VALUE durability,
-                       VALUE compression, VALUE block_size, VALUE keep) {
+static VALUE configure(VALUE object, VALUE frontend, VALUE path, VALUE create, VALUE encoding, VALUE frozen,
+                       VALUE durability, VALUE compression, VALUE block_size, VALUE keep) {
     store *self = rb_check_typeddata(object, &store_type);
     if (self->path) rb_raise(rb_eTypeError, "already initialized");
     self->path = ruby_strdup(StringValueCStr(path));

@@ -5,9 +5,9 @@ require 'hammerspace/backend/sparkey'
 module Hammerspace
   # A hash of strings in a directory.
   #
-  # What it reads is one version, from the first read until +close+, +refresh+ or a write. Writes are pending, and nobody else
-  # sees them, until +close+, +publish+ or the next read; then they become the current version as a whole. The last one to
-  # publish wins.
+  # What it reads is one version, from the first read until +close+, +refresh+ or a write. Writes are pending, and nobody
+  # else sees them, until +close+, +publish+ or the next read; then they become the current version as a whole. The last one
+  # to publish wins.
   #
   # Options, all of which may be left out:
   #

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Hammerspace
-  # The idiom of Ruby's Hash, on top of what a backend has to have: +[]+, +[]=+, +delete+, +each+, +close+ and +uid+. A backend
-  # may have anything of this better, and the native one does.
+  # The idiom of Ruby's Hash, on top of what a backend has to have: +[]+, +[]=+, +delete+, +each+, +close+ and +uid+. A
+  # backend may have anything of this better, and the native one does.
   #
   # Where Ruby's Hash returns itself these return +frontend+, the Hammerspace::Hash.
   module HashMethods

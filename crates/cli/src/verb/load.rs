@@ -45,6 +45,9 @@ pub(crate) struct Load {
     /// The first row of CSV and TSV names the columns
     #[arg(long)]
     header_row: bool,
+    /// Keep the header of .po and .mo, which has the rule for plurals: under the prefix alone
+    #[arg(long)]
+    catalogue_header: bool,
     #[command(flatten)]
     publishing: Publishing,
     #[command(flatten)]
@@ -122,7 +125,7 @@ impl Load {
     }
 
     fn read(&self, file: &Path, format: Format, progress: &Progress, put: &mut Put) -> Result<()> {
-        let options = Options { header_row: self.header_row, ..Options::default() };
+        let options = Options { header_row: self.header_row, catalogue_header: self.catalogue_header };
         let input: Box<dyn Read> =
             if is_stdin(file) { Box::new(io::stdin().lock()) } else { Box::new(fs::File::open(file).doing("open")?) };
         hammerspace_load::read(format, BufReader::with_capacity(1 << 16, progress.reading(input)), options, put)

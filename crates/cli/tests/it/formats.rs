@@ -32,6 +32,15 @@ fn every_format_loads() {
 }
 
 #[test]
+fn the_header_of_a_catalogue_is_kept_when_asked_for() {
+    let place = Place::new();
+    place.write("de.po", "msgid \"\"\nmsgstr \"Language: de\"\n\nmsgid \"yes\"\nmsgstr \"ja\"\n");
+    place.run("load s de.po --prefix {locale}. --catalogue-header").ends(0);
+    let scanned = place.run("export s --format json").ends(0).object();
+    assert_eq!(scanned, serde_json::json!({ "de.": "Language: de", "de.yes": "ja" }));
+}
+
+#[test]
 fn replace_starts_empty_and_merge_does_not() {
     let place = Place::new();
     place.write("a.tsv", "a\t1\nb\t2\n");

@@ -5,7 +5,6 @@ use crate::index::bucket::Home;
 use crate::index::directory::{Entry, Place, Root};
 use crate::index::slot::Slot;
 use crate::region::{ROOT, Region};
-use crate::sync::Ordering::Relaxed;
 
 /// Why a piece could not be split.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,13 +57,13 @@ pub(crate) fn split(region: &Region, place: Place, hash: u64, to: [u64; 2], inca
 /// Makes a piece empty, its buckets locked by `lock` (0: open).
 fn clear(region: &Region, piece: u64, lock: u64) {
     for bucket in (0..region.layout.buckets()).map(|bucket| piece + bucket * BUCKET) {
-        region.word(bucket).store(lock, Relaxed);
+        region.store(bucket, lock);
     }
     empty(region, piece);
 }
 
 /// Empties the slots of a piece; its headers, and so its locks, stay.
-fn empty(region: &Region, piece: u64) {
+pub(crate) fn empty(region: &Region, piece: u64) {
     for bucket in (0..region.layout.buckets()).map(|bucket| piece + bucket * BUCKET) {
         for slot in 1..=SLOTS {
             region.store(bucket + slot * WORD, Slot::EMPTY.0);

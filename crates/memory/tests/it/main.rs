@@ -1,4 +1,7 @@
-//! Log-structured memory against a twin in a map, and against itself.
+//! Log-structured memory against a twin in a map, against itself, and against other processes.
 
+mod board;
 mod model;
+mod processes;
+mod refusals;
 mod threads;

@@ -173,3 +173,50 @@ fn long_values_come_back_and_go_without_trace() {
     memory.update(PLAIN, key, |_| Change::Delete).unwrap();
     assert_eq!((get(), memory.verify().records, memory.verify().faults), (None, 0, 0));
 }
+
+/// What nobody deletes by hand leaves nothing behind either: what has expired, and what was in a table that was dropped.
+#[test]
+fn parts_go_with_the_record_that_names_them() {
+    let memory = Memory::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
+    let value = vec![7; 300_000];
+    memory.put(PLAIN, Key::Integer(1), 0, &value, None, |_| true).unwrap();
+    memory.put(VERSIONED, Key::Integer(1), 0, &value, None, |_| true).unwrap();
+    memory.drop_table(PLAIN.number).unwrap();
+    while memory.is_dropping(PLAIN.number) {
+        memory.clean().unwrap();
+    }
+    assert_eq!(memory.verify().records, 1 + 5, "those of the other table");
+    memory.put(VERSIONED, Key::Integer(1), 0, &value, Some(1), |_| true).unwrap();
+    // The cleaner comes by when most of the segments are dead.
+    for round in 0..400 {
+        memory.put(VERSIONED, Key::Integer(2), 0, &vec![round as u8; 60_000], None, |_| true).unwrap();
+        memory.put(VERSIONED, Key::Integer(round), 0, b"", Some(1), |_| true).unwrap();
+    }
+    while memory.clean().unwrap() {}
+    let report = memory.verify();
+    assert!(report.bytes < value.len() as u64 && report.faults == 0, "{report:?}");
+    let mut is_there = Vec::new();
+    assert_eq!(memory.view().get(VERSIONED.number, Key::Integer(1), &mut is_there).unwrap(), None);
+}
+
+/// What an append adds and cannot finish does not stay.
+#[test]
+fn an_append_that_finds_no_room_leaves_nothing_behind() {
+    let geometry = Geometry { segment_size: 256 << 10, segments_max: 64, buckets: 4 };
+    let memory = Memory::anonymous(&Options {
+        geometry: Some(geometry),
+        cleaners: 0,
+        writers: 1,
+        ..Options::with_limit(24 * (256 << 10))
+    });
+    let memory = memory.unwrap();
+    let (key, before) = (Key::Integer(1), vec![1; 1 << 17]);
+    memory.put(PLAIN, key, 0, &before, None, |_| true).unwrap();
+    let refused = memory.append(PLAIN, key, 0, &vec![2; 8 << 20]).unwrap_err();
+    assert_eq!((refused.kind(), memory.verify().records), (Kind::Full, 1 + 2), "{refused}");
+    let mut value = Vec::new();
+    memory.view().get(PLAIN.number, key, &mut value).unwrap();
+    assert!(value == before);
+    let into_parts = memory.update(PLAIN, key, |_| Change::Append { kind: 0, bytes: b"x" }).unwrap_err();
+    assert_eq!(into_parts.kind(), Kind::Invalid, "what does not fit into the record is `append`'s business");
+}

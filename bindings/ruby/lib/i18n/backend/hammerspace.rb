@@ -3,6 +3,7 @@
 require 'hammerspace'
 require 'i18n'
 require 'json'
+require 'i18n/backend/hammerspace/plural_rule'
 
 module I18n
   module Backend
@@ -11,20 +12,25 @@ module I18n
     #   I18n.backend = I18n::Backend::Hammerspace.new('/srv/app/translations')
     #
     # A translation lies under its locale and keys, joined by dots: +de.shop.title+. Text is stored as it is, so that
-    # `hammerspace load --prefix '{locale}.'` writes what is read here; anything else as a NUL and JSON. A subtree has an entry of
-    # its own, which names its children. Procs cannot leave the heap: they stay in the process that stored them.
+    # `hammerspace load --prefix '{locale}.'` writes what is read here, with NULs between the forms that gettext's catalogues
+    # have for different counts, and their rule under the locale alone; anything else is stored as a NUL and JSON. A subtree has an
+    # entry of its own, which names its children. Procs cannot leave the heap: they stay in the process that stored them.
     class Hammerspace
       # What cannot be written as a JSON value of the same type.
       module Typed
         MARK = "\0"
 
         def self.encode(value)
-          return value if value.is_a?(::String) && !value.start_with?(MARK)
+          return value if value.is_a?(::String) && !value.include?(MARK)
 
           MARK + JSON.generate(wrap(value))
         end
 
-        def self.decode(text) = text.start_with?(MARK) ? unwrap(JSON.parse(text[1..])) : text
+        def self.decode(text)
+          return text unless text.include?(MARK)
+
+          text.start_with?(MARK) ? unwrap(JSON.parse(text[1..])) : Forms.new(text.split(MARK, -1))
+        end
 
         def self.wrap(value)
           case value
@@ -54,7 +60,11 @@ module I18n
 
       # What the entry of a subtree says.
       Children = Struct.new(:names)
-      private_constant :Typed, :Children
+
+      # What a catalogue has for different counts.
+      Forms = Struct.new(:texts)
+
+      private_constant :Typed, :Children, :Forms, :PluralRule
 
       # What a class that takes these up can have Fallbacks, Pluralization and the like included over.
       module Implementation
@@ -107,6 +117,7 @@ module I18n
           found = at(key)
           found = at_link(locale, key) if found.nil?
           found = plurals(key) if found.nil? && options[:count]
+          found = form(locale, found, options[:count]) if found.is_a?(Forms)
           # A link is to an absolute key, whatever the scope that it was found in.
           found.is_a?(::Symbol) ? resolve_entry(locale, key, found, Utils.except(options, :count, :scope)) : found
         end
@@ -121,6 +132,17 @@ module I18n
 
           value = Typed.decode(text)
           value.is_a?(Children) ? subtree(key, value.names) : value
+        end
+
+        # The first form is that of one thing.
+        def form(locale, forms, count)
+          count.nil? ? forms.texts.first : rule_of(locale).choose(forms.texts, count)
+        end
+
+        def rule_of(locale)
+          version = hash.uid
+          @rules, @rules_of = {}, version unless @rules && @rules_of == version
+          @rules[locale] ||= PluralRule.new(hash["#{locale}."])
         end
 
         def subtree(key, names)

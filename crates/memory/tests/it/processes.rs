@@ -1,0 +1,235 @@
+//! Readers in other processes, and owners that are killed: at any instant, without a trace, and without losing what was written.
+
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use hammerspace_error::Kind;
+use hammerspace_memory::{Geometry, Key, Memory, Options, Reader, TableId};
+use hammerspace_os::process::fork::{Child, fork};
+use tempfile::TempDir;
+
+use crate::board::{Board, Keys, State};
+use crate::model::{PLAIN, tiny};
+
+/// Small values, which move all the time, in an index that grows.
+const SMALL: Keys = Keys { staying: 300, all: 3000, len_min: 16, len_max: 200 };
+/// Values on both sides of what a record holds.
+const LONG: Keys = Keys { staying: 4, all: 10, len_min: 60_000, len_max: 300_000 };
+
+fn in_memory(options: &Options) -> (TempDir, Options) {
+    let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
+    let options = Options { region: Some(scratch.path().to_path_buf()), ..options.clone() };
+    (scratch, options)
+}
+
+fn small() -> (TempDir, Options) {
+    in_memory(&Options { cleaners: 1, writers: 2, ..tiny(240) })
+}
+
+fn long() -> (TempDir, Options) {
+    let geometry = Geometry { segment_size: 256 << 10, segments_max: 64, buckets: 4 };
+    let limit = 48 * geometry.segment_size;
+    in_memory(&Options { geometry: Some(geometry), cleaners: 1, writers: 2, ..Options::with_limit(limit) })
+}
+
+fn seed() -> u64 {
+    let seed = Rng::new().u64(..);
+    println!("seed {seed}");
+    seed
+}
+
+/// A process that reads until the board says that it is over; 1 if it saw something wrong.
+fn reader(board: &Board, path: &Path, number: usize, seed: u64) -> Child {
+    fork(|| {
+        let reader = Reader::attach(path).unwrap();
+        match board.keep_reading(reader.view(), number, seed) {
+            Ok(()) => 0,
+            Err(finding) => {
+                eprintln!("reader {number}, seed {seed}: {finding}");
+                1
+            }
+        }
+    })
+}
+
+/// Waits for something that must come.
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < Duration::from_mins(2), "{what} did not come");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn other_processes_read_whole_and_current_values() {
+    let seed = seed();
+    let (scratch, options) = small();
+    let path = scratch.path().join("store");
+    let board = Board::new(SMALL);
+    let memory = Memory::create(&path, &options).unwrap();
+    board.begin(&memory);
+    let readers: Vec<Child> = (0..2).map(|number| reader(&board, &path, number, seed + number as u64)).collect();
+    let pieces = memory.verify().pieces;
+    thread::scope(|scope| {
+        for writer in 0..2 {
+            let (board, memory) = (&board, &memory);
+            scope.spawn(move || board.keep_writing(memory, writer, 2, seed ^ writer, || !board.is_stopped()));
+        }
+        wait_until("reads", || (0..2).all(|number| board.reads(number) > 500));
+        board.stop();
+    });
+    assert!(readers.into_iter().all(|reader| reader.wait() == Some(0)), "seed {seed}");
+    board.settle(&memory).unwrap();
+    assert!(memory.cleaned().segments > 100 && memory.verify().pieces > 4 * pieces, "{:?}", memory.cleaned());
+}
+
+#[test]
+fn other_processes_read_values_in_parts() {
+    let seed = seed();
+    let (scratch, options) = long();
+    let path = scratch.path().join("store");
+    let board = Board::new(LONG);
+    let memory = Memory::create(&path, &options).unwrap();
+    board.begin(&memory);
+    let child = reader(&board, &path, 0, seed);
+    thread::scope(|scope| {
+        for writer in 0..2 {
+            let (board, memory) = (&board, &memory);
+            scope.spawn(move || board.keep_writing(memory, writer, 2, seed ^ writer, || !board.is_stopped()));
+        }
+        wait_until("reads", || board.reads(0) > 20);
+        board.stop();
+    });
+    assert_eq!(child.wait(), Some(0), "seed {seed}");
+    board.settle(&memory).unwrap();
+}
+
+#[test]
+fn killed_readers_leave_no_trace() {
+    let seed = seed();
+    let mut rng = Rng::with_seed(seed);
+    let (scratch, options) = small();
+    let path = scratch.path().join("store");
+    let board = Board::new(SMALL);
+    let memory = Memory::create(&path, &options).unwrap();
+    board.begin(&memory);
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| board.keep_writing(&memory, 0, 1, seed, || !board.is_stopped()));
+        for number in 0..30 {
+            let child = reader(&board, &path, 0, seed + number);
+            thread::sleep(Duration::from_micros(rng.u64(..5000)));
+            child.kill();
+        }
+        board.stop();
+        writer.join().unwrap();
+    });
+    board.settle(&memory).unwrap();
+}
+
+/// Owners write until they are killed, over and over; after each, everything that was written is there, and nothing else.
+fn kill_owners(board: &Board, scratch: &TempDir, options: &Options, rounds: u64, seed: u64) {
+    let path = scratch.path().join("store");
+    let mut rng = Rng::with_seed(seed);
+    board.begin(&Memory::create(&path, options).unwrap());
+    let child = reader(board, &path, 0, seed);
+    let watcher = Reader::attach(&path).unwrap();
+    for round in 0..rounds {
+        let before: u64 = board.changes();
+        let owner = fork(|| {
+            let memory = Memory::open(&path, options).unwrap();
+            thread::scope(|scope| {
+                for writer in 0..2 {
+                    let (board, memory) = (board, &memory);
+                    scope.spawn(move || board.keep_writing(memory, writer, 2, seed + 2 * round + writer, || true));
+                }
+            });
+            1
+        });
+        wait_until("the owner", || board.changes() != before);
+        assert!(watcher.has_owner().unwrap());
+        assert_eq!(Memory::open(&path, options).unwrap_err().kind(), Kind::Busy);
+        thread::sleep(Duration::from_micros(rng.u64(..8000)));
+        owner.kill();
+        assert!(!watcher.has_owner().unwrap());
+        let reads = board.reads(0);
+        wait_until("a read of what the dead left", || board.reads(0) > reads + 1);
+        let memory = Memory::open(&path, &Options { cleaners: 0, ..options.clone() }).unwrap();
+        board.settle(&memory).unwrap_or_else(|finding| panic!("seed {seed}, round {round}: {finding}"));
+    }
+    board.stop();
+    assert_eq!(child.wait(), Some(0), "seed {seed}");
+}
+
+#[test]
+fn what_was_written_survives_the_owner() {
+    let (scratch, options) = small();
+    kill_owners(&Board::new(SMALL), &scratch, &options, 20, seed());
+}
+
+#[test]
+fn values_in_parts_survive_whole_and_leave_no_parts_behind() {
+    let (scratch, options) = long();
+    kill_owners(&Board::new(LONG), &scratch, &options, 20, seed());
+}
+
+/// Each owner goes on where the last one stopped: otherwise a program that writes one value and ends would use up a segment.
+#[test]
+fn a_store_that_is_opened_for_every_change_does_not_fill_up() {
+    let (scratch, options) = small();
+    let path = scratch.path().join("store");
+    drop(Memory::create(&path, &options).unwrap());
+    for round in 0..1000 {
+        let memory = Memory::open(&path, &options).unwrap();
+        memory.put(PLAIN, Key::Integer(round % 100), 0, &State::new(round, 30).value(round), None, |_| true).unwrap();
+    }
+    let memory = Memory::open(&path, &options).unwrap();
+    assert_eq!((memory.verify().faults, memory.verify().records), (0, 100));
+    assert!(memory.view().usage().in_use() < 20 * memory.view().usage().segment_size, "{memory:?}");
+}
+
+/// A store of some values, as a board has it.
+fn written() -> (TempDir, Board, Memory) {
+    let (scratch, options) = small();
+    let board = Board::new(Keys { staying: 100, all: 100, ..SMALL });
+    let memory = Memory::create(scratch.path().join("store"), &options).unwrap();
+    board.begin(&memory);
+    board.settle(&memory).unwrap();
+    (scratch, board, memory)
+}
+
+/// What `settle` and `keep_reading` say of a store that somebody tampered with.
+fn findings(tamper: impl FnOnce(&Memory)) -> [String; 2] {
+    let (_scratch, board, memory) = written();
+    tamper(&memory);
+    [board.settle(&memory), board.keep_reading(memory.view(), 0, 1)].map(|found| found.expect_err("something is wrong"))
+}
+
+/// A harness that cannot see these cannot see any.
+#[test]
+fn canary_a_lost_a_stale_and_a_torn_value_are_noticed() {
+    let put =
+        |value: Vec<u8>| move |memory: &Memory| drop(memory.put(PLAIN, Key::Integer(7), 0, &value, None, |_| true));
+    let [settled, read] = findings(|memory| {
+        memory.update(PLAIN, Key::Integer(7), |_| hammerspace_memory::Change::Delete).unwrap();
+    });
+    assert!(settled.contains("key 7 is") && read.contains("key 7"), "{settled}, {read}");
+    let [settled, read] = findings(put(State::new(0, 16).value(7)));
+    assert!(settled.contains("key 7 is State") && read.contains("key 7 is State"), "{settled}, {read}");
+    let mut torn = State::new(1, 100).value(7);
+    torn[50] ^= 1;
+    let [settled, read] = findings(put(torn));
+    assert!(settled.contains("key 7 is torn") && read.contains("key 7 is torn"), "{settled}, {read}");
+    let [settled, read] = findings(put(State::new(1, 16).value(8)));
+    assert!(settled.contains("key 7 is torn") && read.contains("key 7 is torn"), "another key's: {settled}, {read}");
+}
+
+#[test]
+fn canary_a_part_left_behind_is_noticed() {
+    let (_scratch, board, memory) = written();
+    let parts = TableId { number: u16::MAX, is_versioned: false };
+    memory.put(parts, Key::Bytes(b"a part nobody"), 0, b"names", None, |_| true).unwrap();
+    assert_eq!(board.settle(&memory).unwrap_err(), "101 records, and 100 are of use");
+}

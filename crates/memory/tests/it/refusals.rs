@@ -1,0 +1,271 @@
+//! What cannot be is refused, each with an error of the right kind; and a damaged region costs bounded time and no panic.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use hammerspace_error::{Error, Kind};
+use hammerspace_memory::{Cursor, Geometry, KEY_LEN_MAX, Key, Memory, Options, Reader, VALUE_LEN_MAX};
+use hammerspace_os::process::fork::fork;
+use hammerspace_os::{Access, File, Shared};
+use tempfile::TempDir;
+
+use crate::model::{PLAIN, tiny};
+
+/// A store with some values in it, and where its region lies.
+fn store() -> (TempDir, Options, Memory) {
+    let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
+    let region = scratch.path().join("regions");
+    fs::create_dir(&region).unwrap();
+    let options = Options { region: Some(region), ..tiny(64) };
+    let memory = Memory::create(scratch.path().join("store"), &options).unwrap();
+    for key in 0..500 {
+        memory.put(PLAIN, Key::Integer(key), 0, &[7; 60], None, |_| true).unwrap();
+    }
+    (scratch, options, memory)
+}
+
+fn region(scratch: &Path) -> std::path::PathBuf {
+    fs::read_dir(scratch.join("regions")).unwrap().next().unwrap().unwrap().path()
+}
+
+/// What opening and attaching say of a store that nobody owns and somebody tampered with.
+fn refusals(tamper: impl FnOnce(&Path)) -> [Error; 2] {
+    let (scratch, options, memory) = store();
+    drop(memory);
+    tamper(scratch.path());
+    let path = scratch.path().join("store");
+    [Memory::open(&path, &options).unwrap_err(), Reader::attach(&path).unwrap_err()]
+}
+
+fn assert_refused(kind: Kind, says: &str, tamper: impl FnOnce(&Path)) {
+    for error in refusals(tamper) {
+        assert!(error.kind() == kind && error.to_string().contains(says), "{error}");
+    }
+}
+
+/// Overwrites a word of the region.
+fn overwrite(address: usize, word: u64) -> impl FnOnce(&Path) {
+    move |scratch| {
+        let file = File::open_to_write(region(scratch)).unwrap();
+        file.write_at(&word.to_le_bytes(), address as u64).unwrap();
+    }
+}
+
+#[test]
+fn keys_and_values_have_their_limits() {
+    let memory = Memory::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
+    let key = vec![1; KEY_LEN_MAX + 1];
+    let refused = memory.put(PLAIN, Key::Bytes(&key), 0, b"", None, |_| true).unwrap_err();
+    assert_eq!(refused.kind(), Kind::Invalid, "{refused}");
+    memory.put(PLAIN, Key::Bytes(&key[1..]), 0, &key[1..], None, |_| true).unwrap();
+    let mut found = Vec::new();
+    assert!(memory.view().get(1, Key::Bytes(&key), &mut found).unwrap().is_none());
+    assert!(memory.view().get(1, Key::Bytes(&key[1..]), &mut found).unwrap().is_some() && found == key[1..]);
+    // Untouched zeros take no memory.
+    let value = vec![0; VALUE_LEN_MAX as usize + 1];
+    let refused = memory.put(PLAIN, Key::Integer(1), 0, &value, None, |_| true).unwrap_err();
+    assert_eq!((refused.kind(), memory.verify().records), (Kind::Invalid, 1), "{refused}");
+}
+
+#[test]
+fn a_limit_must_suit_the_region() {
+    let geometry = Geometry { segment_size: 8 << 10, segments_max: 100, buckets: 4 };
+    for segments in [0, 1, 5, 9, 101] {
+        let options = Options { geometry: Some(geometry), ..tiny(segments) };
+        let refused = Memory::anonymous(&options).unwrap_err();
+        assert_eq!(refused.kind(), Kind::Invalid, "{segments} segments: {refused}");
+        let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
+        let options = Options { region: Some(scratch.path().to_path_buf()), ..options };
+        let refused = Memory::create(scratch.path().join("store"), &options).unwrap_err();
+        assert_eq!(refused.kind(), Kind::Invalid, "{segments} segments: {refused}");
+    }
+    let memory = Memory::anonymous(&Options { geometry: Some(geometry), ..tiny(100) }).unwrap();
+    assert_eq!(memory.set_limit(101 * (8 << 10)).unwrap_err().kind(), Kind::Invalid);
+    let refused = memory.put(PLAIN, Key::Integer(1), 0, &[0; 9000], None, |_| true).unwrap_err();
+    assert_eq!(refused.kind(), Kind::Invalid, "longer than a segment: {refused}");
+}
+
+#[test]
+fn regions_of_others_are_refused() {
+    assert_refused(Kind::Corrupt, "cut off", |scratch| {
+        let file = File::open_to_write(region(scratch)).unwrap();
+        file.truncate(file.len().unwrap() - 8192).unwrap();
+    });
+    assert_refused(Kind::Corrupt, "no region", |scratch| {
+        File::open_to_write(region(scratch)).unwrap().truncate(100).unwrap();
+    });
+    assert_refused(Kind::Corrupt, "not a region", overwrite(0, 7));
+    assert_refused(Kind::Unsupported, "format", overwrite(8, 99));
+    assert_refused(Kind::Corrupt, "belongs to store", overwrite(16, 7));
+    assert_refused(Kind::Unsupported, "pages", overwrite(32, 1 << 16));
+    assert_refused(Kind::Corrupt, "sizes", overwrite(40, 12345));
+    assert_refused(Kind::Missing, "restart", |scratch| fs::remove_file(region(scratch)).unwrap());
+    assert_refused(Kind::Missing, "no store", |scratch| fs::remove_file(scratch.join("store/store.toml")).unwrap());
+    assert_refused(Kind::Corrupt, "description", |scratch| fs::write(scratch.join("store/store.toml"), "?").unwrap());
+    assert_refused(Kind::Unsupported, "format 2", |scratch| {
+        let path = scratch.join("store/store.toml");
+        fs::write(&path, fs::read_to_string(&path).unwrap().replace("format = 1", "format = 2")).unwrap();
+    });
+}
+
+/// Words that only an owner goes by.
+#[test]
+fn an_owner_refuses_tables_it_could_not_go_by() {
+    for (address, word) in [(128, 22 << 8), (192, u64::MAX), (216, 5000)] {
+        let (scratch, options, memory) = store();
+        drop(memory);
+        overwrite(address, word)(scratch.path());
+        let refused = Memory::open(scratch.path().join("store"), &options).unwrap_err();
+        assert_eq!(refused.kind(), Kind::Corrupt, "{refused}");
+    }
+}
+
+#[test]
+fn a_store_has_one_owner() {
+    let (scratch, options, memory) = store();
+    let path = scratch.path().join("store");
+    assert_eq!(Memory::open(&path, &options).unwrap_err().kind(), Kind::Busy);
+    assert_eq!(Memory::create(&path, &options).unwrap_err().kind(), Kind::Busy);
+    assert!(Reader::attach(&path).unwrap().has_owner().unwrap());
+    drop(memory);
+    assert_eq!(Memory::create(&path, &options).unwrap_err().kind(), Kind::Invalid, "there is one");
+    assert!(!Reader::attach(&path).unwrap().has_owner().unwrap());
+    Memory::open(&path, &options).unwrap();
+}
+
+/// Root may read everything, so it gives up what it may, in a child.
+#[test]
+fn what_may_not_be_read_says_so() {
+    let (scratch, options, memory) = store();
+    drop(memory);
+    let path = scratch.path().join("store");
+    fs::set_permissions(scratch.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let child = fork(|| {
+        let is_root = fs::metadata("/proc/self").is_ok_and(|us| std::os::unix::fs::MetadataExt::uid(&us) == 0);
+        if is_root && !hammerspace_os::process::fork::become_nobody() {
+            return 3;
+        }
+        let kinds = [Memory::open(&path, &options).unwrap_err().kind(), Reader::attach(&path).unwrap_err().kind()];
+        i32::from(kinds != [Kind::Permission; 2])
+    });
+    assert_eq!(child.wait(), Some(0));
+}
+
+#[test]
+fn a_file_system_that_is_too_small_is_refused_before_the_first_write() {
+    let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
+    let regions = scratch.path().join("regions");
+    fs::create_dir(&regions).unwrap();
+    let options = Options { region: Some(regions.clone()), geometry: None, ..Options::with_limit(1 << 39) };
+    let refused = Memory::create(scratch.path().join("store"), &options).unwrap_err();
+    let said = refused.to_string();
+    assert!(refused.kind() == Kind::Full && said.contains("/dev/shm") && said.contains("region"), "{said}");
+    assert_eq!(fs::read_dir(regions).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn a_forked_child_is_not_the_owner() {
+    let (scratch, options, memory) = store();
+    let path = scratch.path().join("store");
+    let mut parents = Some(memory);
+    let child = fork(|| {
+        let memory = parents.take().unwrap();
+        let kinds = [
+            memory.put(PLAIN, Key::Integer(1), 0, b"child", None, |_| true).unwrap_err().kind(),
+            memory.drop_table(1).unwrap_err().kind(),
+            memory.set_limit(1 << 20).unwrap_err().kind(),
+            memory.clean().unwrap_err().kind(),
+        ];
+        drop(memory);
+        i32::from(kinds != [Kind::Invalid; 4])
+    });
+    assert_eq!(child.wait(), Some(0));
+    assert_eq!(Memory::open(&path, &options).unwrap_err().kind(), Kind::Busy, "still locked");
+    let memory = parents.unwrap();
+    for round in 0..3000 {
+        memory.put(PLAIN, Key::Integer(round % 500), 0, &[8; 60], None, |_| true).unwrap();
+    }
+    assert_eq!(memory.verify().faults, 0);
+}
+
+/// Overwrites random words of a region, and reads it in every way: any answer will do that comes soon.
+#[test]
+fn a_damaged_region_ends_no_reader() {
+    let seed = Rng::new().u64(..);
+    println!("seed {seed}");
+    let mut rng = Rng::with_seed(seed);
+    let (scratch, options, memory) = store();
+    let long = vec![5; 1000];
+    for key in 0..50 {
+        memory.put(PLAIN, Key::Integer(1000 + key), 0, &long, None, |_| true).unwrap();
+    }
+    drop(memory);
+    let path = scratch.path().join("store");
+    let file = File::open_to_write(region(scratch.path())).unwrap();
+    let words = Shared::map(&file, file.len().unwrap(), Access::Write).unwrap();
+    let used: Vec<usize> =
+        (9..words.len().min(200_000)).filter(|at| words[*at].load(std::sync::atomic::Ordering::Relaxed) != 0).collect();
+    let mut saw_fault = false;
+    for round in 0..60 {
+        let damage: Vec<(usize, u64)> = (0..rng.usize(1..40)).map(|_| damage(&mut rng, &words, &used)).collect();
+        let started = Instant::now();
+        let reader = Reader::attach(&path).unwrap();
+        saw_fault |= read_everything(&reader, &mut rng);
+        assert!(started.elapsed() < Duration::from_secs(20), "seed {seed}, round {round}: {damage:?}");
+        if let Ok(memory) = Memory::open(&path, &Options { cleaners: 0, ..options.clone() }) {
+            saw_fault |= memory.verify().faults > 0;
+        }
+    }
+    assert!(saw_fault, "seed {seed}: nothing was damaged");
+}
+
+fn damage(rng: &mut Rng, words: &Shared, used: &[usize]) -> (usize, u64) {
+    let at = used[rng.usize(..used.len())];
+    let word = match rng.u8(..4) {
+        0 => u64::MAX,
+        1 => rng.u64(..),
+        2 => words[at].load(std::sync::atomic::Ordering::Relaxed) ^ 1 << rng.u32(..64),
+        _ => rng.u64(..1 << 40),
+    };
+    words[at].store(word, std::sync::atomic::Ordering::Relaxed);
+    (at * 8, word)
+}
+
+/// Whether something could not be read.
+fn read_everything(reader: &Reader, rng: &mut Rng) -> bool {
+    let view = reader.view();
+    let mut value = Vec::new();
+    let mut failed = (0..40).any(|_| view.get(1, Key::Integer(rng.u64(..1100)), &mut value).is_err());
+    let keys: Vec<_> = (0..20).map(|_| Key::Integer(rng.u64(..1100))).collect();
+    failed |= view.get_many(1, &keys, |_, _| ()).is_err();
+    let mut items = Vec::new();
+    for mut cursor in [Cursor::START, Cursor::from_word(rng.u64(..))] {
+        while let Ok(Some(next)) = view.scan(1, cursor, 50, &mut items).inspect_err(|_| failed = true) {
+            cursor = next;
+        }
+    }
+    view.usage();
+    view.map();
+    failed
+}
+
+/// A cursor kept by somebody else may be anything, and an enumeration from it ends all the same.
+#[test]
+fn any_word_is_a_cursor() {
+    let memory = Memory::anonymous(&tiny(64)).unwrap();
+    let mut rng = Rng::with_seed(1);
+    for keys in [1_u64, 300] {
+        for key in 0..keys {
+            memory.put(PLAIN, Key::Integer(key), 0, b"", None, |_| true).unwrap();
+        }
+        for word in (0..200).map(|_| rng.u64(..)).chain([1 << 32, u64::MAX, 31 << 24, 1 << 63 | 1]) {
+            let (mut items, mut next) = (Vec::new(), Some(Cursor::from_word(word)));
+            while let Some(at) = next {
+                next = memory.view().scan(1, at, 10, &mut items).unwrap();
+            }
+            assert!(items.len() as u64 <= keys, "{word:#x} gives something twice");
+        }
+    }
+}
