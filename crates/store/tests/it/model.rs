@@ -119,7 +119,7 @@ impl History {
                 self.store.create_table(name, TableOptions { versions: TABLES[at].1 }).unwrap();
                 self.twin.tables.remove(name);
             }
-            2..350 => self.put(at, &handle, key, there, kind),
+            2..350 => self.put(at, &handle, key, there.as_ref(), kind),
             350..800 => self.merge(at, &handle, key, there, kind),
             800..900 => {
                 let (condition, holds) = self.condition(there.as_ref(), at);
@@ -136,8 +136,8 @@ impl History {
         }
     }
 
-    fn put(&mut self, at: usize, handle: &Table, key: OwnedKey, there: Option<Record>, kind: ValueKind) {
-        let (condition, holds) = self.condition(there.as_ref(), at);
+    fn put(&mut self, at: usize, handle: &Table, key: OwnedKey, there: Option<&Record>, kind: ValueKind) {
+        let (condition, holds) = self.condition(there, at);
         let value = value_of(&mut self.rng, kind);
         let (mut put, fate) = (Put::when(condition).kind(kind), self.rng.u8(..10));
         match fate {
@@ -146,8 +146,8 @@ impl History {
             _ => {}
         }
         let version = match handle.put_with(key.as_key(), &value, &put) {
-            Ok(Outcome::Done { version, before }) if holds && same(before, there.as_ref()) => version,
-            Ok(Outcome::Refused { there: found }) if !holds && same(found, there.as_ref()) => return,
+            Ok(Outcome::Done { version, before }) if holds && same(before, there) => version,
+            Ok(Outcome::Refused { there: found }) if !holds && same(found, there) => return,
             Err(error) => return assert_full(&error),
             outcome => panic!("{outcome:?} where {there:?} was, under {condition:?}"),
         };
