@@ -31,9 +31,9 @@ impl Append {
         let key = self.spelling.key(&self.key)?;
         let len = self.place.own()?.append(key.as_key(), bytes(&self.value, false)?)?;
         if out.json() {
-            out.object(&json!({ "length": len }))?
+            out.object(&json!({ "length": len }))?;
         } else {
-            out.bytes(format!("{len}\n").as_bytes())?
+            out.bytes(format!("{len}\n").as_bytes())?;
         }
         Ok(Outcome::Found)
     }

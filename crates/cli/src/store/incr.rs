@@ -29,9 +29,9 @@ impl Incr {
         let key = self.spelling.key(&self.key)?;
         let sum = self.place.own()?.add(key.as_key(), self.by)?;
         if out.json() {
-            out.object(&json!({ "value": sum }))?
+            out.object(&json!({ "value": sum }))?;
         } else {
-            out.bytes(format!("{sum}\n").as_bytes())?
+            out.bytes(format!("{sum}\n").as_bytes())?;
         }
         Ok(Outcome::Found)
     }

@@ -66,11 +66,11 @@ fn write(store: &Store, seed: u64, writer: u64) -> Result<()> {
 
 fn read(store: &Store, seed: u64) -> Result<Outcome> {
     let (tables, keys, mut rng) = (tables(store)?, keys(store), Rng::with_seed(seed));
-    let mut seen = vec![vec![0; keys as usize]; tables.len()];
+    let mut rounds = vec![vec![0; keys as usize]; tables.len()];
     loop {
         let at = rng.usize(..tables.len());
         let key = rng.u64(..keys);
-        let last = &mut seen[at][key as usize];
+        let last = &mut rounds[at][key as usize];
         *last = check(&tables[at], key, *last)?;
     }
 }
