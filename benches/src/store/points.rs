@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use hammerspace_memory::{Key, Memory, Options, Reader, View};
 use hammerspace_os::process::fork;
+use hammerspace_workloads::bigmem::mix as key;
 
 use super::{Scratch, TABLE};
 use crate::Result;
@@ -21,13 +22,6 @@ pub(super) fn rows(scale: &Scale) -> Result<Vec<Row>> {
         rows.extend(size(scale, keys)?);
     }
     Ok(rows)
-}
-
-/// A key for each number, in no order; the finaliser of splitmix64.
-fn key(number: u64) -> u64 {
-    let mixed = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
 }
 
 fn size(scale: &Scale, keys: u64) -> Result<Vec<Row>> {

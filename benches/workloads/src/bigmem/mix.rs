@@ -4,8 +4,9 @@
 const FACTORS: [u64; 2] = [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
 const INVERSES: [u64; 2] = [inverse(FACTORS[0]), inverse(FACTORS[1])];
 
+/// Spreads a number over all of them; no two become the same.
 #[inline]
-pub(super) const fn mix(x: u64) -> u64 {
+pub const fn mix(x: u64) -> u64 {
     let x = (x ^ x >> 30).wrapping_mul(FACTORS[0]);
     let x = (x ^ x >> 27).wrapping_mul(FACTORS[1]);
     x ^ x >> 31

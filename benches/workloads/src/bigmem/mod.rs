@@ -17,7 +17,8 @@ mod permutation;
 
 use std::ops::Range;
 
-use mix::{mix, unmix};
+pub use mix::mix;
+use mix::unmix;
 use permutation::Permutation;
 
 /// Added to a key's number before it is mixed.
