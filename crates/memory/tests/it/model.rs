@@ -220,3 +220,21 @@ fn an_append_that_finds_no_room_leaves_nothing_behind() {
     let into_parts = memory.update(PLAIN, key, |_| Change::Append { kind: 0, bytes: b"x" }).unwrap_err();
     assert_eq!(into_parts.kind(), Kind::Invalid, "what does not fit into the record is `append`'s business");
 }
+
+/// At the cap a segment more takes some twenty passes; whoever asks for no more room than there was must get it all the same.
+#[test]
+fn a_full_store_takes_overwrites_and_deletes() {
+    let memory = Memory::anonymous(&tiny(400)).unwrap();
+    let put = |key: u64| memory.put(PLAIN, Key::Integer(key), 0, &[key as u8; 40], None, |_| true);
+    let keys = (0..).find(|key| put(*key).is_err()).unwrap();
+    assert_eq!(put(keys).unwrap_err().kind(), Kind::Full);
+    let mut rng = Rng::with_seed(5);
+    for _ in 0..100_000 {
+        put(rng.u64(..keys)).unwrap();
+    }
+    for key in 0..keys / 10 {
+        assert!(memory.update(PLAIN, Key::Integer(key), |_| Change::Delete).unwrap().before.is_some());
+    }
+    put(keys).unwrap();
+    assert_eq!((memory.verify().faults, memory.verify().records), (0, keys - keys / 10 + 1));
+}
