@@ -7,6 +7,10 @@
 //!
 //! A record is live if its key's slot names it. It is copied and the slot swung under the lock of the key's home; readers see
 //! one place or the other.
+//!
+//! A segment is given back only if nothing names a byte of it. Which records it holds is told by walking over them, and damage may hide some
+//! (`walk.rs`); so unless the ledger counts every byte as dead in the end, the whole index is asked. A segment that something still names is
+//! left as it is, and counted ([`Memory::damaged`](crate::Memory::damaged)); the next owner tries it again.
 
 use std::collections::VecDeque;
 
@@ -17,6 +21,7 @@ use crate::head::Head;
 use crate::index::bucket::Home;
 use crate::index::bucket::Locked;
 use crate::index::directory::Place;
+use crate::index::names;
 use crate::large::Orphan;
 use crate::owner::Owner;
 use crate::read::{Seen, now};
@@ -25,6 +30,7 @@ use crate::region::{CLOCK, MOVED, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Stream, Use};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::lock;
+use crate::walk::Walk;
 
 /// Records whose homes are asked for ahead of the one that is moved.
 const AHEAD: usize = 16;
@@ -39,6 +45,16 @@ pub(crate) struct Cleaner {
     lifetimes: VecDeque<u64>,
     scratch: Vec<u8>,
     pub(crate) stats: Stats,
+}
+
+/// What a pass left of a segment.
+enum Left {
+    /// Nothing names a byte of it.
+    Nothing,
+    /// Records that there was no room for.
+    NoRoom,
+    /// Records that could not be told from each other, and that something names.
+    Damage,
 }
 
 /// What a cleaner has done since the region was opened.
@@ -70,22 +86,30 @@ impl Cleaner {
     pub(crate) fn pass(&mut self, owner: &Owner) -> Result<bool> {
         let region = &owner.region;
         let clock = region.word(CLOCK).load(Relaxed);
-        let Some((victim, stream)) = choose(region, clock) else { return Ok(false) };
-        let age = clock.saturating_sub(victim.created());
-        let survivors = survivors_of(stream, age, owner.lifetime.load(Relaxed));
-        let moved = self.stats.moved;
-        let is_empty = self.evacuate(owner, victim, survivors);
-        region.word(MOVED).fetch_add(self.stats.moved - moved, Relaxed);
-        if !is_empty? {
-            victim.set_usage(Use::Closed(stream));
-            return Ok(false);
+        loop {
+            let Some((victim, stream)) = choose(region, clock) else { return Ok(false) };
+            let age = clock.saturating_sub(victim.created());
+            let survivors = survivors_of(stream, age, owner.lifetime.load(Relaxed));
+            let moved = self.stats.moved;
+            let left = self.evacuate(owner, victim, survivors);
+            region.word(MOVED).fetch_add(self.stats.moved - moved, Relaxed);
+            match left {
+                Ok(Left::Nothing) => {
+                    lock(&owner.pool).give(region, victim.number);
+                    self.stats.segments += 1;
+                    if stream == Stream::SHORT {
+                        owner.lifetime.store(self.learn(age), Relaxed);
+                    }
+                    return Ok(true);
+                }
+                // It stays as it is: readers read what can be read, and no cleaner of this owner chooses it again.
+                Ok(Left::Damage) => owner.note_damage(),
+                Ok(Left::NoRoom) | Err(_) => {
+                    victim.set_usage(Use::Closed(stream));
+                    return left.map(|_| false);
+                }
+            }
         }
-        lock(&owner.pool).give(region, victim.number);
-        self.stats.segments += 1;
-        if stream == Stream::SHORT {
-            owner.lifetime.store(self.learn(age), Relaxed);
-        }
-        Ok(true)
     }
 
     /// Takes note of how long a short-lived segment lasted; gives the mean of the last ones, once there are enough.
@@ -97,31 +121,36 @@ impl Cleaner {
         if self.lifetimes.len() > LIFETIMES {
             self.lifetimes.pop_front();
         }
-        self.lifetimes.iter().sum::<u64>() / self.lifetimes.len() as u64
+        self.lifetimes.iter().fold(0, |sum: u64, age| sum.saturating_add(*age)) / self.lifetimes.len() as u64
     }
 
-    /// Moves what is live out of a segment. `false` if there is no room for it; what was moved stays moved.
-    fn evacuate(&mut self, owner: &Owner, victim: Segment<'_>, survivors: usize) -> Result<bool> {
+    /// Moves what is live out of a segment; what was moved stays moved.
+    fn evacuate(&mut self, owner: &Owner, victim: Segment<'_>, survivors: usize) -> Result<Left> {
         let region = &owner.region;
-        let end = victim.start() + victim.used();
         let mut batch = Vec::with_capacity(AHEAD);
-        let mut next = victim.start();
-        while next < end {
+        let mut walk = Walk::over(region, victim);
+        loop {
             batch.clear();
-            while next < end && batch.len() < AHEAD {
-                let record = Record::at(region, next);
+            for record in walk.by_ref().take(AHEAD) {
                 let hash = record.hash(region, &mut self.scratch);
                 region.prefetch(Home::new(region, Place::of(region, hash), hash).address());
                 batch.push((record, hash));
-                next += record.head.size();
             }
             for &(record, hash) in &batch {
                 if !self.relocate(owner, record, hash, survivors)? {
-                    return Ok(false);
+                    return Ok(Left::NoRoom);
                 }
             }
+            if batch.is_empty() {
+                break;
+            }
         }
-        Ok(true)
+        // As a rule everything is dead now. If not, a former owner died before it could count a record, or there is damage.
+        let is_dead = walk.torn_at().is_none() && victim.dead() == victim.used();
+        if is_dead || !names::any(region, |address| region.layout.segment_of(address) == Some(victim.number)) {
+            return Ok(Left::Nothing);
+        }
+        Ok(Left::Damage)
     }
 
     /// Moves one record if it is live. `false` if there is no room for it.
@@ -135,8 +164,12 @@ impl Cleaner {
         let home = Locked::of(region, hash, owner.incarnation);
         let named = home.0.find(|at, slot| (slot.address() == record.address).then_some((at, slot)));
         let Some((at, slot)) = named else { return Ok(true) };
-        // It may have grown since it was looked at; the room it has is the same.
+        // It may have grown since it was looked at; the room it has is the same, unless somebody damages it right now.
+        let size = record.head.size();
         let record = Record::at(region, record.address);
+        if record.head.size() != size {
+            return Ok(true);
+        }
         if owner.dropped.contains(record.head.table()) || Seen::of(region, record).is_expired() {
             let orphan = Orphan::of(&Old { region, record }, hash);
             owner.remove(&home, at, slot, record);
@@ -149,8 +182,9 @@ impl Cleaner {
         let cleaned = record.head.cleaned();
         let address = head.append_copy(region, record, cleaned, |_| {});
         region.store(at, slot.moved_to(address).0);
-        if cleaned.size() < record.head.size() {
-            owner.live.fetch_sub(record.head.size() - cleaned.size(), Relaxed);
+        Segment::of(region, record.address).bury(size);
+        if cleaned.size() < size {
+            owner.live.fetch_sub(size - cleaned.size(), Relaxed);
         }
         self.stats.moved += cleaned.size();
         Ok(true)
@@ -163,8 +197,8 @@ fn choose(region: &Region, clock: u64) -> Option<(Segment<'_>, Stream)> {
     let mut now_if_needed = None;
     let score = |segment: Segment<'_>, expired: u64| {
         let live = segment.live().saturating_sub(expired);
-        let age = clock.saturating_sub(segment.created()) + 1;
-        if (segment.used() - live.min(segment.used())) * GAIN_MIN < size {
+        let age = clock.saturating_sub(segment.created()).saturating_add(1);
+        if segment.used().min(size).saturating_sub(live) * GAIN_MIN < size {
             return 0.0;
         }
         let whole = |number: u64| f64::from(u32::try_from(number >> 3).unwrap_or(u32::MAX));

@@ -115,7 +115,8 @@ fn remove_part(owner: &Owner, id: u64, part: u64) -> bool {
     let home = Locked::of(region, hash(region, &key), owner.incarnation);
     let found = home.0.find(|at, slot| {
         let record = Record::at(region, slot.address());
-        record.is_of(region, PARTS.number, Key::Bytes(&key)).then_some((at, slot, record))
+        let is_it = record.is_of(region, PARTS.number, Key::Bytes(&key)) && record.check(region).is_ok();
+        is_it.then_some((at, slot, record))
     });
     if let Some((at, slot, record)) = found {
         owner.remove(&home, at, slot, record);
@@ -217,7 +218,7 @@ impl Orphan {
 /// Appends the value to `out`. `false` if a part is not there: then the value is not the key's any more.
 pub(crate) fn read(region: &Region, large: Large, out: &mut Vec<u8>) -> Result<bool> {
     let start = out.len();
-    let parts = large.len.min(VALUE_LEN_MAX).div_ceil(INLINE_MAX as u64);
+    let parts = large.len.div_ceil(INLINE_MAX as u64);
     for part in 0..parts {
         let key = part_key(large.id, part);
         let wanted = (large.len - part * INLINE_MAX as u64).min(INLINE_MAX as u64) as usize;

@@ -39,6 +39,7 @@ mod threads;
 mod update;
 mod verify;
 mod view;
+mod walk;
 
 pub use change::{Change, Large, Old, Outcome, Value};
 pub use cleaner::Stats;

@@ -20,7 +20,7 @@ use crate::pool::{Backing, For, Pool};
 use crate::read;
 use crate::record::{INLINE_MAX, Key};
 use crate::region::{CATALOGUE, INCARNATION, LIMIT, OWNER, Region};
-use crate::sync::Ordering::Release;
+use crate::sync::Ordering::{Relaxed, Release};
 use crate::sync::lock;
 use crate::update::{TableId, update};
 use crate::verify::{Report, verify};
@@ -156,7 +156,9 @@ impl Memory {
         let mut is_long = false;
         let outcome = self.update(table, key, |old| {
             let is_refused = !is_wanted(old);
-            is_long = !is_refused && old.map_or(0, Old::len) + bytes.len() as u64 > INLINE_MAX as u64;
+            let is_large = old.is_some_and(|old| old.large().is_some());
+            let len = old.map_or(0, Old::len) + bytes.len() as u64;
+            is_long = !is_refused && (is_large || len > INLINE_MAX as u64);
             if is_refused || is_long { Change::Keep } else { Change::Append { kind, bytes } }
         })?;
         if !is_long {
@@ -186,8 +188,10 @@ impl Memory {
     }
 
     /// Says that the list of tables has changed, for whoever looks at [`View::catalogue`].
-    pub fn bump_catalogue(&self) {
+    pub fn bump_catalogue(&self) -> Result<()> {
+        self.check()?;
         self.owner.region.word(CATALOGUE).fetch_add(1, Release);
+        Ok(())
     }
 
     /// Raises or lowers the memory limit. [`Kind::Invalid`] beyond what the region was made for.
@@ -223,6 +227,12 @@ impl Memory {
     /// What the cleaners have done since the store was opened.
     pub fn cleaned(&self) -> Stats {
         self.owner.cleaners.iter().map(|cleaner| lock(cleaner).stats).fold(Stats::default(), Stats::plus)
+    }
+
+    /// Segments whose memory does not come back, since damage hides what is in them: as far as cleaners have met them, since the store was
+    /// opened. [`verify`](Self::verify) tells where it is.
+    pub fn damaged(&self) -> u64 {
+        self.owner.damaged.load(Relaxed)
     }
 
     /// Looks at everything, while nobody changes anything.

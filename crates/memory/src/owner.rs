@@ -6,6 +6,8 @@
 //! Locks are taken in this order, and nobody waits for an earlier one: large, seat, splits, cleaner, pool, home. Splitting locks all homes
 //! of a piece; who holds one waits for nothing.
 
+use std::fmt::Write;
+
 use hammerspace_error::{Error, Kind, Result};
 
 use crate::cleaner::Cleaner;
@@ -80,6 +82,8 @@ pub(crate) struct Owner {
     splits: Mutex<()>,
     backing: Box<dyn Backing + Send + Sync>,
     pub(crate) bell: Bell,
+    /// Segments that no cleaner can give back, since damage hides what is in them.
+    pub(crate) damaged: AtomicU64,
 }
 
 impl Owner {
@@ -104,6 +108,7 @@ impl Owner {
             splits: Mutex::new(()),
             backing,
             bell: Bell::default(),
+            damaged: AtomicU64::new(0),
         }
     }
 
@@ -238,12 +243,23 @@ impl Owner {
         Ok(())
     }
 
+    /// Counts a segment that a pass could not empty.
+    #[cold]
+    pub(crate) fn note_damage(&self) {
+        self.damaged.fetch_add(1, Relaxed);
+    }
+
     #[cold]
     fn full(&self) -> Error {
         let size = self.region.layout.segment_size;
-        let finding =
+        let mut finding =
             format!("the store is full: {} of {} bytes are live records", self.live(), self.region.load(LIMIT) * size);
-        Error::new(Kind::Full, finding).remedy("delete something, or raise the memory limit")
+        let damaged = self.damaged.load(Relaxed);
+        if damaged == 0 {
+            return Error::new(Kind::Full, finding).remedy("delete something, or raise the memory limit");
+        }
+        write!(finding, ", and {damaged} segments cannot be cleaned, as they are damaged").expect("a string takes all");
+        Error::new(Kind::Full, finding).remedy("save what can be read, and create the store anew")
     }
 
     /// Splits the piece of a hash.

@@ -2,17 +2,18 @@
 //!
 //! 1. The bit is set, and every change under way is waited for: from then on nobody writes or moves a record of the table.
 //! 2. Somebody who has time walks the segments that may have such records, and empties their slots.
-//! 3. Nothing names them any more. The bit is cleared, and the number may be another table's.
+//! 3. Nothing names them any more. The bit is cleared, and the number may be another table's. Where damage hides what a segment holds, the
+//!    bit stays: records that were not found must not come back as another table's.
 
 use crate::change::Old;
 use crate::index::bucket::Locked;
 use crate::large::Orphan;
 use crate::owner::Owner;
-use crate::record::Record;
 use crate::region::SEGMENTS_FRESH;
 use crate::segment::{Segment, Use};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::{AtomicU64, Mutex, lock};
+use crate::walk::Walk;
 
 /// The tables that were dropped, by number.
 pub(crate) struct Dropped {
@@ -53,26 +54,25 @@ impl Owner {
             return false;
         }
         let mask = waiting.iter().fold(0, |mask, table| mask | 1 << (table % 64));
-        let region = &self.region;
+        let (region, mut is_whole) = (&self.region, true);
         for segment in (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)) {
             if segment.tables() & mask != 0 && !matches!(segment.usage(), Use::Free | Use::Index) {
-                self.purge_segment(segment);
+                is_whole &= self.purge_segment(segment);
             }
         }
-        for table in waiting.drain(..) {
+        for table in waiting.drain(..).filter(|_| is_whole) {
             let (word, bit) = self.dropped.bit(table);
             word.fetch_and(!bit, Relaxed);
         }
         true
     }
 
-    fn purge_segment(&self, segment: Segment<'_>) {
+    /// `false` if damage hides some of the segment's records.
+    fn purge_segment(&self, segment: Segment<'_>) -> bool {
         let region = &self.region;
-        let (mut next, end) = (segment.start(), segment.start() + segment.used());
         let mut scratch = Vec::new();
-        while next < end {
-            let record = Record::at(region, next);
-            next += record.head.size();
+        let mut walk = Walk::over(region, segment);
+        for record in walk.by_ref() {
             if !self.dropped.contains(record.head.table()) {
                 continue;
             }
@@ -87,5 +87,6 @@ impl Owner {
                 }
             }
         }
+        walk.torn_at().is_none()
     }
 }

@@ -62,6 +62,12 @@ impl Use {
             _ => Self::Free,
         }
     }
+
+    /// Whether the ledger can say so: another word would be taken for a use that it never becomes again.
+    fn can_be(word: u64) -> bool {
+        let stream = (word >> 8) as u8;
+        Self::of(word).word() == word && u64::from(stream) <= u64::from(Stream::SURVIVORS[3].0)
+    }
 }
 
 /// One segment of a region.
@@ -89,6 +95,16 @@ impl<'r> Segment<'r> {
 
     pub(crate) fn usage(self) -> Use {
         Use::of(self.region.load(self.ledger))
+    }
+
+    /// What an owner could not go by, if its ledger says anything of that kind.
+    pub(crate) fn fault(self) -> Option<String> {
+        let (usage, used) = (self.region.load(self.ledger), self.used());
+        if !Use::can_be(usage) {
+            return Some(format!("segment {} has use {usage:#x}, which there is not", self.number));
+        }
+        let is_possible = used <= self.region.layout.segment_size && used.is_multiple_of(WORD);
+        (!is_possible).then(|| format!("segment {} counts {used} bytes", self.number))
     }
 
     pub(crate) fn set_usage(self, usage: Use) {
@@ -142,7 +158,7 @@ impl<'r> Segment<'r> {
     pub(crate) fn note_expiry(self, expiry: u64, size: u64) {
         let [expiring, first, last] = [5, 6, 7].map(|word| self.region.word(self.ledger + word * WORD));
         let is_first = expiring.load(Relaxed) == 0;
-        expiring.store(expiring.load(Relaxed) + size, Relaxed);
+        expiring.store(expiring.load(Relaxed).saturating_add(size), Relaxed);
         first.store(if is_first { expiry } else { first.load(Relaxed).min(expiry) }, Relaxed);
         last.store(last.load(Relaxed).max(expiry), Relaxed);
     }

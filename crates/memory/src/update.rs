@@ -112,6 +112,9 @@ fn attempt<'c>(
         let is_it = record.is_of(region, target.table.number, target.key);
         is_it.then_some(Found { at, slot, old: Old { region, record } })
     });
+    if let Some(found) = &found {
+        found.old.record.check(region)?;
+    }
     let visible = found.as_ref().map(|found| &found.old).filter(|old| !Seen::of(region, old.record).is_expired());
     let change = match decide(visible) {
         Change::Expire(_) if visible.is_none() => Change::Keep,

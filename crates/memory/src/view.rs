@@ -153,7 +153,7 @@ impl View<'_> {
         for index in (0..entries).step_by(step as usize) {
             let entry = Entry(region.load(root.address(region, index)));
             let span = 1 << root.depth().saturating_sub(entry.depth());
-            let full = entry.count(region);
+            let full = entry.slots(region).count() as u64;
             // A piece has as many entries as it has shares of the hashes: each stands for its part.
             records += full * step / span;
         }

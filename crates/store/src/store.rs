@@ -57,7 +57,7 @@ impl Store {
     pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let memory = Memory::open(path, options)?;
         // The last owner may have died between a change of the catalogue and saying so.
-        memory.bump_catalogue();
+        memory.bump_catalogue()?;
         for number in Catalogue::read(memory.view())?.dropped {
             memory.drop_table(number)?;
         }
@@ -241,7 +241,7 @@ fn change_catalogue(memory: &Memory, change: impl FnOnce(&mut Catalogue) -> Resu
     catalogue.dropped.retain(|&number| memory.is_dropping(number));
     let dropped = change(&mut catalogue)?;
     memory.put(catalogue::TABLE, catalogue::KEY, 0, &catalogue.to_bytes(), None, |_| true)?;
-    memory.bump_catalogue();
+    memory.bump_catalogue()?;
     dropped.map_or(Ok(()), |number| memory.drop_table(number))
 }
 
