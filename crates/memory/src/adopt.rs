@@ -129,7 +129,9 @@ impl Shown {
                 !is_first && is_last && (first..index).all(|before| entry(before).depth() == mine.depth() + 1);
             let is_begun = is_first && !is_last && entry(index + run).depth() + 1 == mine.depth();
             let is_whole = is_first && is_last;
-            if !(is_whole || is_begun || is_rest && shown.half_shown.is_none()) || !shown.pieces.insert(mine.piece(region)) {
+            if !(is_whole || is_begun || is_rest && shown.half_shown.is_none())
+                || !shown.pieces.insert(mine.piece(region))
+            {
                 return Err(corrupt(at, format!("entry {index} of the directory contradicts the others")));
             }
             if is_rest {

@@ -161,7 +161,8 @@ impl Cleaner {
             let Some(segment) = owner.survivor(Stream::SURVIVORS[survivors])? else { return Ok(false) };
             head.renew(region, segment, region.word(CLOCK).load(Relaxed));
         }
-        let home = Locked::of(region, hash, owner.incarnation);
+        // What cannot be locked stays where it is, and its segment with it.
+        let Ok(home) = Locked::of(region, hash, owner.incarnation) else { return Ok(true) };
         let named = home.0.find(|at, slot| (slot.address() == record.address).then_some((at, slot)));
         let Some((at, slot)) = named else { return Ok(true) };
         // It may have grown since it was looked at; the room it has is the same, unless somebody damages it right now.
@@ -231,5 +232,95 @@ fn survivors_of(stream: Stream, age: u64, lifetime: u64) -> usize {
         0..2 => 1,
         2..16 => 2,
         _ => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Geometry;
+    use crate::memory::Memory;
+    use crate::options::Options;
+    use crate::record::Key;
+    use crate::update::TableId;
+
+    const TABLE: TableId = TableId { number: 1, is_versioned: false };
+    const KEYS: u64 = 400;
+
+    /// Segments that are full, each with some records that are dead.
+    fn worn() -> Memory {
+        let geometry = Geometry { segment_size: 8 << 10, segments_max: 100, buckets: 4 };
+        let options =
+            Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(100 * (8 << 10)) };
+        let memory = Memory::anonymous(&options).unwrap();
+        let put = |key| assert!(memory.put(TABLE, Key::Integer(key), 0, &[1; 100], None, |_| true).is_ok());
+        (0..KEYS).for_each(put);
+        (0..KEYS).step_by(3).for_each(put);
+        memory
+    }
+
+    /// The first record of a closed segment, and the segment.
+    fn first_closed(region: &Region) -> (Segment<'_>, Record) {
+        let segments = (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number));
+        let segment = segments.into_iter().find(|segment| matches!(segment.usage(), Use::Closed(_))).unwrap();
+        (segment, Record::at(region, segment.start()))
+    }
+
+    fn clean_all(memory: &Memory) {
+        while memory.clean().unwrap() {}
+    }
+
+    fn missing(memory: &Memory) -> Vec<u64> {
+        let mut value = Vec::new();
+        let is_missing = |key: &u64| memory.view().get(1, Key::Integer(*key), &mut value).unwrap().is_none();
+        (0..KEYS).filter(is_missing).collect()
+    }
+
+    /// The head of a dead record that claims to be longer hides live ones behind it, and what is inside of them looks like records.
+    #[test]
+    fn records_behind_damage_are_not_lost() {
+        for (value_len, key_len) in [(110, 8), (60_000, 8), (100, 70_000), (100_000, 8)] {
+            let memory = worn();
+            let region = memory.view().region;
+            let (segment, first) = first_closed(region);
+            assert_eq!(region.load(first.address + 8), 0, "the first key, which was overwritten");
+            let key_code = if key_len == 8 { first.head.0 & (1 << 34) - (1 << 17) } else { key_len << 17 };
+            let head = first.head.0 & !((1 << 34) - 1) | key_code | value_len;
+            region.store(first.address, head);
+            assert!(memory.verify().faults > 0, "{value_len}, {key_len}");
+            clean_all(&memory);
+            assert_eq!((missing(&memory), memory.damaged()), (vec![], 1), "{value_len}, {key_len}");
+            assert!(matches!(segment.usage(), Use::Cleaning(_)), "left alone");
+            // What cannot be cleaned keeps nobody from writing.
+            for round in 0..10 * KEYS {
+                memory.put(TABLE, Key::Integer(round % KEYS), 0, &[2; 100], None, |_| true).unwrap();
+            }
+        }
+    }
+
+    /// A dead byte that was not counted, as by an owner who died, is no damage.
+    #[test]
+    fn what_was_not_counted_comes_back() {
+        let memory = worn();
+        let (segment, first) = first_closed(memory.view().region);
+        segment.bury(first.head.size().wrapping_neg());
+        clean_all(&memory);
+        assert_eq!((missing(&memory), memory.damaged()), (vec![], 0));
+        assert_ne!(segment.usage(), Use::Cleaning(Stream::LONG));
+    }
+
+    /// A table's number is not given to another while damage hides records of it.
+    #[test]
+    fn a_number_stays_dropped_whose_records_are_hidden() {
+        let memory = worn();
+        let region = memory.view().region;
+        memory.drop_table(2).unwrap();
+        clean_all(&memory);
+        assert!(!memory.is_dropping(2));
+        let first = first_closed(region).1;
+        region.store(first.address, first.head.0 & !((1 << 17) - 1) | 100_000);
+        memory.drop_table(1).unwrap();
+        clean_all(&memory);
+        assert!(memory.is_dropping(1));
     }
 }

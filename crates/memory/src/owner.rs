@@ -13,7 +13,7 @@ use hammerspace_error::{Error, Kind, Result};
 use crate::cleaner::Cleaner;
 use crate::geometry::{LEDGER_ENTRY, WORD};
 use crate::head::Head;
-use crate::index::bucket::Locked;
+use crate::index::bucket::{Locked, stuck};
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::index::split::{self, Unsplit};
@@ -278,9 +278,13 @@ impl Owner {
                 for piece in pieces {
                     lock(&self.pool).give_piece(piece);
                 }
-                if why == Unsplit::TooDeep {
-                    let finding = "more keys than a home can hold have the same hash";
-                    return Err(Error::new(Kind::Full, finding).remedy("use other keys: these were chosen to collide"));
+                match why {
+                    Unsplit::Stale => {}
+                    Unsplit::Stuck(bucket) => return Err(stuck(bucket)),
+                    Unsplit::TooDeep => {
+                        let error = Error::new(Kind::Full, "more keys than a home can hold have the same hash");
+                        return Err(error.remedy("use other keys: these were chosen to collide"));
+                    }
                 }
             }
         }

@@ -70,14 +70,17 @@ impl Owner {
     /// `false` if damage hides some of the segment's records.
     fn purge_segment(&self, segment: Segment<'_>) -> bool {
         let region = &self.region;
-        let mut scratch = Vec::new();
+        let (mut is_whole, mut scratch) = (true, Vec::new());
         let mut walk = Walk::over(region, segment);
         for record in walk.by_ref() {
             if !self.dropped.contains(record.head.table()) {
                 continue;
             }
             let hash = record.hash(region, &mut scratch);
-            let home = Locked::of(region, hash, self.incarnation);
+            let Ok(home) = Locked::of(region, hash, self.incarnation) else {
+                is_whole = false;
+                continue;
+            };
             if let Some((at, slot)) = home.0.find(|at, slot| (slot.address() == record.address).then_some((at, slot))) {
                 let orphan = Orphan::of(&Old { region, record }, hash);
                 self.remove(&home, at, slot, record);
@@ -87,6 +90,6 @@ impl Owner {
                 }
             }
         }
-        walk.torn_at().is_none()
+        is_whole && walk.torn_at().is_none()
     }
 }

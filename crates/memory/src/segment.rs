@@ -193,3 +193,19 @@ impl<'r> Segment<'r> {
         self.set_usage(usage);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_use_that_there_is_not_is_found() {
+        for usage in [Use::Free, Use::Index, Use::Open(Stream::SHORT), Use::Closed(Stream(5)), Use::Cleaning(Stream(1))]
+        {
+            assert!(Use::can_be(usage.word()) && Use::of(usage.word()) == usage);
+        }
+        for word in [5, 7, 1 << 8, 1 | 1 << 8, 3 | 6 << 8, 3 | 1 << 16, 2 | 1 << 63, u64::MAX] {
+            assert!(!Use::can_be(word), "{word:#x}");
+        }
+    }
+}

@@ -106,7 +106,7 @@ fn attempt<'c>(
     decide: &mut impl FnMut(Option<&Old<'_>>) -> Change<'c>,
 ) -> Result<Try> {
     let region = &owner.region;
-    let home = Locked::of(region, target.hash, owner.incarnation);
+    let home = Locked::of(region, target.hash, owner.incarnation)?;
     let found = home.0.find(|at, slot| {
         let record = Record::at(region, slot.address());
         let is_it = record.is_of(region, target.table.number, target.key);

@@ -24,7 +24,7 @@ use crate::refusals::region;
 const KEYS: u64 = 500;
 /// What a round may take, on a machine with other things to do.
 const ROUND: Duration = Duration::from_mins(1);
-const ROUNDS: u64 = 400;
+const ROUNDS: u64 = 30;
 /// What values are made of.
 const FILLER: u8 = 5;
 
@@ -41,7 +41,7 @@ impl Victim {
         let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
         let regions = scratch.path().join("regions");
         fs::create_dir(&regions).unwrap();
-        let (segment_size, segments_max) = if is_large { (128 << 10, 64) } else { (8 << 10, 256) };
+        let (segment_size, segments_max) = if is_large { (128 << 10, 40) } else { (8 << 10, 256) };
         let geometry = Geometry { segment_size, segments_max, buckets: 4 };
         let options = Options {
             region: Some(regions),
@@ -49,8 +49,7 @@ impl Victim {
             writers: 2,
             ..Options::with_limit(segments_max / 2 * segment_size)
         };
-        let memory =
-            Memory::create(scratch.path().join("store"), &Options { cleaners: 0, ..options.clone() }).unwrap();
+        let memory = Memory::create(scratch.path().join("store"), &Options { cleaners: 0, ..options.clone() }).unwrap();
         fill(&memory, 1).unwrap();
         drop(memory);
         let file = File::open_to_write(region(scratch.path())).unwrap();
@@ -58,10 +57,14 @@ impl Victim {
         Self { scratch, options: Options { cleaners, ..options }, words }
     }
 
-    /// Overwrites some words of a part of the region, and says which.
-    fn damage(&self, rng: &mut Rng, part: Part, count: usize) -> Vec<(usize, u64)> {
-        let words: Vec<usize> = part.words(&self.words, self.options.geometry.expect("chosen here"));
-        (0..count).map(|_| damage(rng, &self.words, &words)).collect()
+    /// The words of a part.
+    fn words(&self, part: Part) -> Vec<usize> {
+        part.words(&self.words, self.options.geometry.expect("chosen here"))
+    }
+
+    /// Overwrites some of these words, and says which and by what.
+    fn damage(&self, rng: &mut Rng, words: &[usize], count: usize) -> Vec<(usize, u64)> {
+        (0..count).map(|_| damage(rng, &self.words, words)).collect()
     }
 }
 
@@ -234,18 +237,20 @@ fn round(seed: u64) -> Found {
     let mut found = Found::default();
     let part = Part::ALL[rng.usize(..Part::ALL.len())];
     let count = rng.usize(1..=part.count_max());
-    let damaged = victim.damage(&mut rng, part, count);
+    let damaged = victim.damage(&mut rng, &victim.words(part), count);
     println!("{part:?}: {damaged:x?}");
     match Reader::attach(&path) {
         Ok(reader) => found.unread += u64::from(read(reader.view(), &mut rng)),
         Err(_) => found.refused += 1,
     }
     own(&path, &victim.options, rng.u64(..), &mut found, || ());
+    // A lock that is closed behind its owner's back is waited for in vain: `bucket.rs` tests that.
+    let slots: Vec<usize> = victim.words(Part::Index).into_iter().filter(|at| at % 8 != 0).collect();
+    let records = victim.words(Part::Records);
     // Records and index also while it is owned: that is where an owner does not take its own word for anything.
     own(&path, &victim.options, rng.u64(..), &mut found, || {
-        for part in [Part::Index, Part::Records] {
-            victim.damage(&mut rng, part, 5);
-        }
+        victim.damage(&mut rng, &slots, 5);
+        victim.damage(&mut rng, &records, 5);
     });
     own(&path, &victim.options, rng.u64(..), &mut found, || ());
     found
@@ -254,7 +259,7 @@ fn round(seed: u64) -> Found {
 #[test]
 fn a_damaged_region_ends_neither_readers_nor_owners() {
     count_panics();
-    let seed = Rng::new().u64(..);
+    let seed = std::env::var("SEED").map_or_else(|_| Rng::new().u64(..), |s| s.parse().unwrap());
     let mut all = Found::default();
     for seed in (0..ROUNDS).map(|round| seed.wrapping_add(round)) {
         let found = in_time(&format!("seed {seed}"), move || round(seed));

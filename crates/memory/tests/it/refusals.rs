@@ -6,8 +6,8 @@ use std::path::Path;
 use fastrand::Rng;
 use hammerspace_error::{Error, Kind};
 use hammerspace_memory::{Cursor, Geometry, KEY_LEN_MAX, Key, Memory, Options, Reader, VALUE_LEN_MAX};
-use hammerspace_os::process::fork::fork;
 use hammerspace_os::File;
+use hammerspace_os::process::fork::fork;
 use tempfile::TempDir;
 
 use crate::model::{PLAIN, tiny};
