@@ -40,8 +40,8 @@ pub struct Memory {
 impl Memory {
     /// Makes a store at `path` and owns it.
     pub fn create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        let Held { file, region, lock } = home::create(path.as_ref(), options)?;
-        let pool = plant(&region, &file)?;
+        let (Held { file, region, lock }, pool) =
+            home::create(path.as_ref(), options, |region, file| plant(region, file))?;
         Self::start(region, pool, 0, Box::new(file), Some(lock), options)
     }
 

@@ -2,12 +2,17 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::{process, thread};
 
 use fastrand::Rng;
 use hammerspace_error::{Error, Kind};
 use hammerspace_memory::{Cursor, Geometry, KEY_LEN_MAX, Key, Memory, Options, Reader, VALUE_LEN_MAX};
 use hammerspace_os::File;
 use hammerspace_os::process::fork::fork;
+use hammerspace_os::trace::{Op, watch};
 use tempfile::TempDir;
 
 use crate::model::{PLAIN, tiny};
@@ -132,6 +137,84 @@ fn a_store_has_one_owner() {
     assert_eq!(Memory::create(&path, &options).unwrap_err().kind(), Kind::Invalid, "there is one");
     assert!(!Reader::attach(&path).unwrap().has_owner().unwrap());
     Memory::open(&path, &options).unwrap();
+}
+
+/// Stops a maker before each change of a file that it makes, and looks what others see, and what it would leave behind.
+fn at_each_step(mut look: impl FnMut(&Path, &Options, usize) -> bool) {
+    for step in 0.. {
+        let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
+        let region = scratch.path().join("regions");
+        fs::create_dir(&region).unwrap();
+        let options = Options { region: Some(region), ..tiny(64) };
+        if look(scratch.path(), &options, step) {
+            assert!(step > 3, "there are more steps than {step}");
+            return;
+        }
+    }
+}
+
+/// Makes a store, and at one of the steps does something else first. Says whether there are not so many steps.
+fn make(path: &Path, options: &Options, step: usize, at_step: impl FnOnce() + Send + 'static) -> bool {
+    let (mut count, mut at_step, is_over) = (0, Some(at_step), Arc::new(AtomicBool::new(true)));
+    let watcher = {
+        let is_over = is_over.clone();
+        move |_: &Op| {
+            if count == step {
+                is_over.store(false, Relaxed);
+                // Another thread's changes are not watched.
+                let at_step = at_step.take().expect("there is one");
+                thread::scope(|scope| scope.spawn(at_step).join()).expect("what is seen is right");
+            }
+            count += 1;
+            Ok(())
+        }
+    };
+    watch(watcher, || Memory::create(path, options).unwrap());
+    is_over.load(Relaxed)
+}
+
+#[test]
+fn a_store_that_is_being_made_is_not_there_or_busy() {
+    at_each_step(|scratch, options, step| {
+        let (path, theirs) = (scratch.join("store"), options.clone());
+        let is_over = make(&path.clone(), options, step, move || {
+            for error in [Memory::open(&path, &theirs).unwrap_err(), Reader::attach(&path).unwrap_err()] {
+                // The first step of all makes the lock.
+                let wanted = if step == 0 { Kind::Missing } else { Kind::Busy };
+                assert_eq!(error.kind(), wanted, "{error}");
+            }
+        });
+        Reader::attach(scratch.join("store")).unwrap();
+        is_over
+    });
+}
+
+#[test]
+fn a_maker_that_dies_leaves_nothing_that_stays() {
+    let left = |scratch: &Path| fs::read_dir(scratch.join("regions")).unwrap().count();
+    let mut has_left = 0;
+    let mut at_step = |scratch: &Path, options: &Options, step, is_made_again| {
+        let path = scratch.join("store");
+        let child = fork(|| i32::from(make(&path, options, step, || process::exit(7))));
+        if child.wait() != Some(7) {
+            return true;
+        }
+        has_left += left(scratch);
+        assert_eq!(Reader::attach(&path).unwrap_err().kind(), Kind::Missing);
+        if is_made_again {
+            drop(Memory::create(&path, options).unwrap());
+            assert_eq!(left(scratch), 1, "after step {step}");
+        }
+        match Memory::remove(&path) {
+            Ok(()) => assert!(!path.exists(), "after step {step}"),
+            Err(error) => assert!(error.kind() == Kind::Missing && step < 2, "after step {step}: {error}"),
+        }
+        assert_eq!(left(scratch), 0, "after step {step}");
+        false
+    };
+    at_each_step(|scratch, options, step| at_step(scratch, options, step, true));
+    at_each_step(|scratch, options, step| at_step(scratch, options, step, false));
+    assert!(has_left > 0, "nothing was left behind that had to go");
 }
 
 /// Root may read everything, so it gives up what it may, in a child.
