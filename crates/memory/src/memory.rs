@@ -235,8 +235,9 @@ impl Memory {
         self.owner.damaged.load(Relaxed)
     }
 
-    /// Looks at everything, while nobody changes anything.
+    /// Looks at everything, while nobody changes anything; cleaners wait until it is done.
     pub fn verify(&self) -> Report {
+        let _paused = self.owner.pause();
         verify(&self.owner.region)
     }
 }

@@ -38,6 +38,12 @@ impl Dropped {
 }
 
 impl Owner {
+    /// Keeps those at bay who clean and purge by themselves, as long as what it gives is held.
+    pub(crate) fn pause(&self) -> impl Sized {
+        let waiting = lock(&self.dropped.waiting);
+        (waiting, self.cleaners.iter().map(lock).collect::<Vec<_>>())
+    }
+
     /// Drops a table: its records are not written or moved any more, and will go.
     pub(crate) fn drop_table(&self, table: u16) {
         let (word, bit) = self.dropped.bit(table);

@@ -128,8 +128,10 @@ impl View<'_> {
             match segment.usage() {
                 Use::Free => usage.free += size,
                 Use::Index => usage.index += size,
-                Use::Open(_) => {
+                Use::Open(stream) => {
                     usage.open += size;
+                    // The clock counts a segment when it is full.
+                    usage.written += if stream.is_of_users() { segment.used() } else { 0 };
                     usage.live += segment.live();
                 }
                 Use::Closed(_) | Use::Cleaning(_) => {
@@ -193,7 +195,7 @@ pub struct Usage {
     pub live: u64,
     /// Those of them in closed segments.
     pub closed_live: u64,
-    /// What users have written since the region was made, a segment at a time.
+    /// What users have written since the region was made.
     pub written: u64,
     /// What cleaners have moved since then.
     pub moved: u64,
