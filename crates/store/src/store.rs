@@ -160,9 +160,10 @@ impl Store {
         self.shared.view().usage()
     }
 
-    /// About how many records there are, in all tables: exact up to a million, within a hundredth beyond.
+    /// About how many records there are, in all tables: exact up to a million, within a hundredth beyond. Parts of long values count,
+    /// and what has expired or was dropped, until it is cleared away.
     pub fn records(&self) -> u64 {
-        self.shared.view().records()
+        self.shared.view().records().saturating_sub(catalogue::RECORDS)
     }
 
     /// The live bytes of each segment, in order; `None` for those that hold no records.
@@ -176,6 +177,12 @@ impl Store {
         self.shared.memory()?.set_limit(limit)
     }
 
+    /// Segments whose memory does not come back, since damage hides what is in them: as far as the owner, which this handle must be
+    /// of, has met them. [`verify`](Self::verify) tells where it is.
+    pub fn damaged(&self) -> Result<u64> {
+        Ok(self.shared.memory()?.damaged())
+    }
+
     /// Looks at everything, for the owner, while nobody writes.
     pub fn verify(&self) -> Result<Report> {
         let memory = self.shared.memory()?;
@@ -186,7 +193,7 @@ impl Store {
         };
         match Catalogue::read(memory.view()) {
             Ok(catalogue) if catalogue.find(DEFAULT_TABLE).is_none() => fault("there is no default table".into()),
-            Ok(_) => {}
+            Ok(_) => report.records = report.records.saturating_sub(catalogue::RECORDS),
             Err(error) => fault(error.to_string()),
         }
         Ok(report)
