@@ -93,6 +93,11 @@ impl Memory {
         View { region: &self.owner.region }
     }
 
+    #[cfg(test)]
+    pub(crate) fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
     fn check(&self) -> Result<()> {
         if self.here.is_here() {
             return Ok(());
@@ -174,8 +179,8 @@ impl Memory {
         Ok(self.clear_away(outcome))
     }
 
-    /// Drops a table: O(threads) now, and what its records take comes back later. Until `has_dropped` says that nothing is left,
-    /// its number must not be used for another.
+    /// Drops a table. It waits for each thread to end the change it is at, and each cleaner its pass, which is milliseconds; what the
+    /// table's records take comes back later. While `is_dropping` says that something is left, its number must not be used for another.
     pub fn drop_table(&self, table: u16) -> Result<()> {
         self.check()?;
         self.owner.drop_table(table);
