@@ -1,8 +1,6 @@
 //! The cleaner: makes free segments out of those whose records are mostly dead.
 //!
-//! A pass takes one segment, the one with the highest `(1 - u) * age / u`: `u` is the share of it that is live, `age` how much
-//! users have written since it was opened (RAMCloud's formula with the segment's age; Rumble, "Memory and Object Management in
-//! RAMCloud", 2014). Its records are moved to the heads of survivors, which stay open from pass to pass; there is one for each
+//! A pass takes one segment, the one that is most worth it (`victims.rs`). Its records are moved to the heads of survivors, which stay open from pass to pass; there is one for each
 //! lifetime that the records may be expected to have (after SepBIT, FAST '22), so that what dies together lies together.
 //!
 //! A record is live if its key's slot names it. It is copied and the slot swung under the lock of the key's home; readers see
@@ -24,24 +22,24 @@ use crate::index::directory::Place;
 use crate::index::names;
 use crate::large::Orphan;
 use crate::owner::Owner;
-use crate::read::{Seen, now};
+use crate::read::Seen;
 use crate::record::Record;
-use crate::region::{CLOCK, MOVED, Region, SEGMENTS_FRESH};
+use crate::region::{CLOCK, MOVED};
 use crate::segment::{Segment, Stream, Use};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::lock;
+use crate::victims::Victims;
 use crate::walk::Walk;
 
 /// Records whose homes are asked for ahead of the one that is moved.
 const AHEAD: usize = 16;
 /// Short-lived segments that the mean lifetime is taken over.
 const LIFETIMES: usize = 16;
-/// A segment of which less than one part in this many is dead is not worth a pass.
-const GAIN_MIN: u64 = 50;
 
 /// The heads of survivors, and what a cleaner has learnt. For one thread at a time.
 pub(crate) struct Cleaner {
     heads: [Head; 4],
+    victims: Victims,
     lifetimes: VecDeque<u64>,
     scratch: Vec<u8>,
     pub(crate) stats: Stats,
@@ -76,6 +74,7 @@ impl Cleaner {
     pub(crate) fn new() -> Self {
         Self {
             heads: Stream::SURVIVORS.map(Head::new),
+            victims: Victims::default(),
             lifetimes: VecDeque::new(),
             scratch: Vec::new(),
             stats: Stats::default(),
@@ -87,7 +86,7 @@ impl Cleaner {
         let region = &owner.region;
         let clock = region.word(CLOCK).load(Relaxed);
         loop {
-            let Some((victim, stream)) = choose(region, clock) else { return Ok(false) };
+            let Some((victim, stream)) = self.victims.claim(region, clock) else { return Ok(false) };
             let age = clock.saturating_sub(victim.created());
             let survivors = survivors_of(stream, age, owner.lifetime.load(Relaxed));
             let moved = self.stats.moved;
@@ -192,37 +191,6 @@ impl Cleaner {
     }
 }
 
-/// Claims the segment that is most worth a pass.
-fn choose(region: &Region, clock: u64) -> Option<(Segment<'_>, Stream)> {
-    let size = region.layout.segment_size;
-    let mut now_if_needed = None;
-    let score = |segment: Segment<'_>, expired: u64| {
-        let live = segment.live().saturating_sub(expired);
-        let age = clock.saturating_sub(segment.created()).saturating_add(1);
-        if segment.used().min(size).saturating_sub(live) * GAIN_MIN < size {
-            return 0.0;
-        }
-        let whole = |number: u64| f64::from(u32::try_from(number >> 3).unwrap_or(u32::MAX));
-        if live == 0 { f64::INFINITY } else { whole(size - live.min(size)) * whole(age) / whole(live) }
-    };
-    loop {
-        let mut best = None;
-        for segment in (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)) {
-            let Use::Closed(stream) = segment.usage() else { continue };
-            let expired =
-                if segment.is_expiring() { segment.expired(*now_if_needed.get_or_insert_with(now)) } else { 0 };
-            let score = score(segment, expired);
-            if score > best.map_or(0.0, |(best, _, _)| best) {
-                best = Some((score, segment, stream));
-            }
-        }
-        let (_, segment, stream) = best?;
-        if segment.claim(stream) {
-            return Some((segment, stream));
-        }
-    }
-}
-
 /// Which survivors the records of a segment become: from short-lived ones, else by age.
 fn survivors_of(stream: Stream, age: u64, lifetime: u64) -> usize {
     if stream == Stream::SHORT {
@@ -242,10 +210,15 @@ mod tests {
     use crate::memory::Memory;
     use crate::options::Options;
     use crate::record::Key;
+    use crate::region::{Region, SEGMENTS_FRESH};
     use crate::update::TableId;
 
     const TABLE: TableId = TableId { number: 1, is_versioned: false };
     const KEYS: u64 = 400;
+    /// Of a record's head: the lengths of its value and its key.
+    const LENGTHS: u64 = (1 << 34) - 1;
+    const INTEGER_KEY: u64 = ((1 << 17) - 1) << 17;
+    const TOO_LONG: u64 = 100_000;
 
     /// Segments that are full, each with some records that are dead.
     fn worn() -> Memory {
@@ -279,17 +252,16 @@ mod tests {
     /// The head of a dead record that claims to be longer hides live ones behind it, and what is inside of them looks like records.
     #[test]
     fn records_behind_damage_are_not_lost() {
-        for (value_len, key_len) in [(110, 8), (60_000, 8), (100, 70_000), (100_000, 8)] {
+        // Longer by a word, by segments, beyond what keys may have, beyond what values may have.
+        for lengths in [INTEGER_KEY + 110, INTEGER_KEY + 60_000, (70_000 << 17) + 100, INTEGER_KEY + TOO_LONG] {
             let memory = worn();
             let region = memory.view().region;
             let (segment, first) = first_closed(region);
             assert_eq!(region.load(first.address + 8), 0, "the first key, which was overwritten");
-            let key_code = if key_len == 8 { first.head.0 & (1 << 34) - (1 << 17) } else { key_len << 17 };
-            let head = first.head.0 & !((1 << 34) - 1) | key_code | value_len;
-            region.store(first.address, head);
-            assert!(memory.verify().faults > 0, "{value_len}, {key_len}");
+            region.store(first.address, first.head.0 & !LENGTHS | lengths);
+            assert!(memory.verify().faults > 0, "{lengths:#x}");
             clean_all(&memory);
-            assert_eq!((missing(&memory), memory.damaged()), (vec![], 1), "{value_len}, {key_len}");
+            assert_eq!((missing(&memory), memory.damaged()), (vec![], 1), "{lengths:#x}");
             assert!(matches!(segment.usage(), Use::Cleaning(_)), "left alone");
             // What cannot be cleaned keeps nobody from writing.
             for round in 0..10 * KEYS {
@@ -318,7 +290,7 @@ mod tests {
         clean_all(&memory);
         assert!(!memory.is_dropping(2));
         let first = first_closed(region).1;
-        region.store(first.address, first.head.0 & !((1 << 17) - 1) | 100_000);
+        region.store(first.address, first.head.0 & !LENGTHS | INTEGER_KEY | TOO_LONG);
         memory.drop_table(1).unwrap();
         clean_all(&memory);
         assert!(memory.is_dropping(1));

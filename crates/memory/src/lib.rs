@@ -39,6 +39,7 @@ mod sync;
 mod threads;
 mod update;
 mod verify;
+mod victims;
 mod view;
 mod walk;
 

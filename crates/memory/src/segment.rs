@@ -116,10 +116,12 @@ impl<'r> Segment<'r> {
         self.region.store(self.ledger, usage.word());
     }
 
-    /// Takes a closed segment for cleaning, unless somebody else did.
-    pub(crate) fn claim(self, stream: Stream) -> bool {
-        let (closed, cleaning) = (Use::Closed(stream).word(), Use::Cleaning(stream).word());
-        self.region.word(self.ledger).compare_exchange(closed, cleaning, Relaxed, Relaxed).is_ok()
+    /// Takes a segment for cleaning if it is closed, unless somebody else did. Gives the stream it is of.
+    pub(crate) fn claim(self) -> Option<Stream> {
+        let word = self.region.word(self.ledger);
+        let seen = word.load(Relaxed);
+        let Use::Closed(stream) = Use::of(seen) else { return None };
+        word.compare_exchange(seen, Use::Cleaning(stream).word(), Relaxed, Relaxed).is_ok().then_some(stream)
     }
 
     /// Bytes of records.
