@@ -131,7 +131,8 @@ impl View<'_> {
                 Use::Open(stream) => {
                     usage.open += size;
                     // The clock counts a segment when it is full.
-                    usage.written += if stream.is_of_users() { segment.used() } else { 0 };
+                    let written = if stream.is_of_users() { segment.used().min(size) } else { 0 };
+                    usage.written = usage.written.saturating_add(written);
                     usage.live += segment.live();
                 }
                 Use::Closed(_) | Use::Cleaning(_) => {
