@@ -135,6 +135,12 @@ impl Shown {
                 return Err(corrupt(at, format!("entry {index} of the directory contradicts the others")));
             }
             if is_rest {
+                if !(first..index).all(|half| is_half(region, entry(half), mine)) {
+                    return Err(corrupt(
+                        at,
+                        format!("entry {index} of the directory shows no piece that was being split"),
+                    ));
+                }
                 shown.half_shown = Some((first..index, mine));
             }
             index += run;
@@ -154,6 +160,12 @@ impl Shown {
         };
         entries.map(take_back).collect()
     }
+}
+
+/// Whether a piece has nothing but what another has, which is being split and has not been emptied yet.
+fn is_half(region: &Region, half: Entry, whole: Entry) -> bool {
+    let slots: HashSet<u64> = whole.slots(region).map(|slot| slot.displaced(0).0).collect();
+    half.slots(region).all(|slot| slots.contains(&slot.displaced(0).0))
 }
 
 #[cfg(test)]
@@ -201,12 +213,50 @@ mod tests {
         let region = memory.view().region;
         let (at, old, half) = about_to_split(region);
         region.store(at, Entry::new(region, half, old.depth() + 1).0);
-        region.store(half + WORD, 12345 * WORD);
+        // Of the old one's slots any may be there by now.
+        let slot = old.slots(region).next().expect("it is not empty");
+        region.store(half + WORD, slot.displaced(1).0);
         assert!(verify(region).faults > 0);
         let (pool, live) = adopt(region).unwrap();
         assert_eq!((region.load(at), region.load(half + WORD)), (old.0, 0), "shown again, and emptied");
         assert!(!pool.pieces.contains(&half) && live > 0);
         assert_eq!(verify(region).findings, Vec::<String>::new());
+    }
+
+    /// What the directory cannot say is refused, before anything is changed.
+    #[test]
+    fn a_directory_that_contradicts_itself_is_refused() {
+        let memory = filled();
+        let region = memory.view().region;
+        let (root, incarnation) = (Root::load(region), region.load(INCARNATION));
+        let entries: Vec<u64> = (0..1 << root.depth()).map(|index| region.load(root.address(region, index))).collect();
+        for (index, &entry) in entries.iter().enumerate() {
+            let other = *entries.iter().find(|other| **other != entry).expect("there are several pieces");
+            for word in [0, other, entry + 1, entry - 1, entry | 1 << 63, entry | 1 << 7, entry & 0xff, u64::MAX] {
+                let at = root.address(region, index as u64);
+                region.store(at, word);
+                let refused = adopt(region).map(drop).expect_err(&format!("entry {index} of {entry:#x} is {word:#x}"));
+                assert_eq!((refused.kind(), region.load(INCARNATION)), (Kind::Corrupt, incarnation), "{refused}");
+                region.store(at, entry);
+            }
+        }
+        adopt(region).unwrap();
+        assert_ne!(region.load(INCARNATION), incarnation);
+    }
+
+    #[test]
+    fn no_lock_of_the_dead_looks_like_ours() {
+        assert_eq!(next_incarnation(u64::MAX), INCARNATION_STEP - 1, "no more bits than a lock has");
+        assert_eq!(next_incarnation(INCARNATION_STEP.wrapping_neg()), INCARNATION_STEP, "never 0");
+        let mut incarnations = vec![0, 1];
+        for _ in 0..200 {
+            let next = next_incarnation(*incarnations.last().unwrap());
+            assert!(
+                incarnations.iter().all(|before| (before ^ next).count_ones() > 1),
+                "a flipped bit makes {next:#x}"
+            );
+            incarnations.push(next);
+        }
     }
 
     /// A cursor that was made while the halves were shown goes on in the whole.

@@ -243,8 +243,11 @@ fn a_file_system_that_is_too_small_is_refused_before_the_first_write() {
     let options = Options { region: Some(regions.clone()), geometry: None, ..Options::with_limit(1 << 39) };
     let refused = Memory::create(scratch.path().join("store"), &options).unwrap_err();
     let said = refused.to_string();
-    assert!(refused.kind() == Kind::Full && said.contains("/dev/shm") && said.contains("region"), "{said}");
+    assert_eq!(refused.kind(), Kind::Full, "{said}");
+    let size = format!("remount,size={} /dev/shm", 1_u64 << 39);
+    assert!(said.starts_with("/dev/shm has") && said.contains(&size) && said.contains("option `region`"), "{said}");
     assert_eq!(fs::read_dir(regions).unwrap().count(), 0, "nothing is left behind");
+    assert_eq!(fs::read_dir(scratch.path().join("store")).unwrap().count(), 1, "but for the lock");
 }
 
 #[test]
