@@ -125,22 +125,14 @@ impl Shown {
             let first = index & !(span - 1);
             let run = (index..first + span).take_while(|index| entry(*index) == mine).count() as u64;
             let (is_first, is_last) = (first == index, index + run == first + span);
-            let is_rest =
-                !is_first && is_last && (first..index).all(|before| entry(before).depth() == mine.depth() + 1);
             let is_begun = is_first && !is_last && entry(index + run).depth() + 1 == mine.depth();
+            let is_rest = !is_first && is_last && shown.half_shown.is_none();
             let is_whole = is_first && is_last;
-            if !(is_whole || is_begun || is_rest && shown.half_shown.is_none())
-                || !shown.pieces.insert(mine.piece(region))
-            {
+            let is_sound = is_whole || is_begun || is_rest && are_halves(region, (first..index).map(entry), mine);
+            if !is_sound || !shown.pieces.insert(mine.piece(region)) {
                 return Err(corrupt(at, format!("entry {index} of the directory contradicts the others")));
             }
             if is_rest {
-                if !(first..index).all(|half| is_half(region, entry(half), mine)) {
-                    return Err(corrupt(
-                        at,
-                        format!("entry {index} of the directory shows no piece that was being split"),
-                    ));
-                }
                 shown.half_shown = Some((first..index, mine));
             }
             index += run;
@@ -162,10 +154,17 @@ impl Shown {
     }
 }
 
-/// Whether a piece has nothing but what another has, which is being split and has not been emptied yet.
-fn is_half(region: &Region, half: Entry, whole: Entry) -> bool {
+/// Whether these entries show halves of a piece: one bit deeper, and with nothing in them that it has not. It is not emptied before all
+/// of its entries show its halves.
+fn are_halves(region: &Region, mut entries: impl Iterator<Item = Entry>, whole: Entry) -> bool {
     let slots: HashSet<u64> = whole.slots(region).map(|slot| slot.displaced(0).0).collect();
-    half.slots(region).all(|slot| slots.contains(&slot.displaced(0).0))
+    let mut last = whole;
+    entries.all(|half| {
+        let is_known = half == last;
+        last = half;
+        let is_within = |half: Entry| half.slots(region).all(|slot| slots.contains(&slot.displaced(0).0));
+        is_known || half.depth() == whole.depth() + 1 && is_within(half)
+    })
 }
 
 #[cfg(test)]
