@@ -18,6 +18,7 @@
 mod adopt;
 mod change;
 mod cleaner;
+mod flight;
 mod geometry;
 mod head;
 mod home;
