@@ -19,6 +19,7 @@ mod adopt;
 mod change;
 mod cleaner;
 mod description;
+mod flight;
 mod geometry;
 mod head;
 mod home;
