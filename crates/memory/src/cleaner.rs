@@ -182,7 +182,7 @@ impl Cleaner {
         let cleaned = record.head.cleaned();
         let address = head.append_copy(region, record, cleaned, |_| {});
         region.store(at, slot.moved_to(address).0);
-        Segment::of(region, record.address).bury(size);
+        Segment::bury_record(region, record);
         if cleaned.size() < size {
             owner.live.fetch_sub(size - cleaned.size(), Relaxed);
         }

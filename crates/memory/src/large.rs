@@ -115,8 +115,7 @@ fn remove_part(owner: &Owner, id: u64, part: u64) -> bool {
     let Ok(home) = Locked::of(region, hash(region, &key), owner.incarnation) else { return false };
     let found = home.0.find(|at, slot| {
         let record = Record::at(region, slot.address());
-        let is_it = record.is_of(region, PARTS.number, Key::Bytes(&key)) && record.check(region).is_ok();
-        is_it.then_some((at, slot, record))
+        record.is_of(region, PARTS.number, Key::Bytes(&key)).then_some((at, slot, record))
     });
     if let Some((at, slot, record)) = found {
         owner.remove(&home, at, slot, record);

@@ -53,7 +53,7 @@ impl Seat {
     #[inline]
     pub(crate) fn bury(&mut self, region: &Region, record: Record) {
         self.live -= record.head.size().cast_signed();
-        Segment::of(region, record.address).bury(record.head.size());
+        Segment::bury_record(region, record);
     }
 }
 
@@ -115,7 +115,7 @@ impl Owner {
     /// Where a new version goes: to those that are expected not to live long, if the old one did not.
     #[inline]
     pub(crate) fn stream_of(&self, old: Slot) -> Stream {
-        let born = Segment::of(&self.region, old.address()).created();
+        let born = Segment::of(&self.region, old.address()).map_or(0, Segment::created);
         let age = self.region.word(CLOCK).load(Relaxed).saturating_sub(born);
         if age < self.lifetime.load(Relaxed) { Stream::SHORT } else { Stream::LONG }
     }
@@ -197,7 +197,7 @@ impl Owner {
     /// Removes a record that its slot in this home names.
     pub(crate) fn remove(&self, home: &Locked<'_>, at: u64, slot: Slot, record: Record) {
         home.0.remove(at, slot);
-        Segment::of(&self.region, record.address).bury(record.head.size());
+        Segment::bury_record(&self.region, record);
         self.live.fetch_sub(record.head.size(), Relaxed);
     }
 

@@ -10,6 +10,7 @@
 //! - Only the owner reads and writes the ledger. Readers know segments by their generation alone.
 
 use crate::geometry::WORD;
+use crate::record::Record;
 use crate::region::Region;
 use crate::sync::Ordering::{Relaxed, Release};
 
@@ -89,9 +90,9 @@ impl<'r> Segment<'r> {
         Self { region, number, ledger: region.layout.ledger(number) }
     }
 
-    /// The segment that an address of ours lies in.
-    pub(crate) fn of(region: &'r Region, address: u64) -> Self {
-        Self::new(region, region.layout.segment_of(address).expect("records lie in segments"))
+    /// The segment that an address lies in. `None` is what damage makes of an address.
+    pub(crate) fn of(region: &'r Region, address: u64) -> Option<Self> {
+        region.layout.segment_of(address).map(|number| Self::new(region, number))
     }
 
     pub(crate) fn start(self) -> u64 {
@@ -136,6 +137,13 @@ impl<'r> Segment<'r> {
     /// Bytes of records that nothing names any more.
     pub(crate) fn dead(self) -> u64 {
         self.region.word(self.ledger + 2 * WORD).load(Relaxed)
+    }
+
+    /// Counts a record as dead, wherever it lies.
+    pub(crate) fn bury_record(region: &'r Region, record: Record) {
+        if let Some(segment) = Self::of(region, record.address) {
+            segment.bury(record.head.size());
+        }
     }
 
     pub(crate) fn bury(self, bytes: u64) {

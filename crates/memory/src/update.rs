@@ -122,9 +122,6 @@ fn attempt<'c>(
         let is_it = record.is_of(region, target.table.number, target.key);
         is_it.then_some(Found { at, slot, old: Old { region, record } })
     });
-    if let Some(found) = &found {
-        found.old.record.check(region)?;
-    }
     outcome.seen = found.as_ref().map(|found| Seen::of(region, found.old.record)).filter(|seen| !seen.is_expired());
     let visible = found.as_ref().map(|found| &found.old).filter(|_| outcome.seen.is_some());
     let change = match decide(visible) {
@@ -134,6 +131,10 @@ fn attempt<'c>(
     if let Change::Keep = change {
         outcome.version = outcome.seen.and_then(|seen| seen.version());
         return Ok(Try::Done);
+    }
+    // Only these go by the room that the old record claims.
+    if let (Change::Append { .. } | Change::Word { .. }, Some(old)) = (&change, visible) {
+        old.record.check(region)?;
     }
     if visible.is_some_and(|old| replace_in_place(region, old, &change)) {
         return Ok(Try::Done);
