@@ -63,6 +63,6 @@ impl Owner {
     }
 
     fn clean_with(&self, number: usize) -> Result<bool> {
-        lock(&self.cleaners[number]).pass(self)
+        self.pass(lock(&self.cleaners[number]))
     }
 }
