@@ -111,6 +111,16 @@ impl Stopwatch {
     }
 }
 
+/// Processor time of all threads of this process.
+pub(crate) fn spent_by_all() -> Duration {
+    spent(ClockId::ProcessCPUTime)
+}
+
+fn spent(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
+    Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec.cast_unsigned() as u32)
+}
+
 /// What work gives, and the longest that a thread beside it, which does nothing but look at the clock, was kept from that: what the
 /// machine did to everybody.
 pub(crate) fn beside_a_spinner<T>(work: impl FnOnce() -> T) -> (T, Duration) {

@@ -131,6 +131,7 @@ impl Target {
         let [wall, cpu] = [slowest.wall, slowest.cpu].map(|time| time.as_secs_f64() * 1e3);
         Ok(vec![
             Row::alone(name, "M/s", windows.rate()).goal(goal(goals.rate)),
+            Row::alone(format!("{name}, cores kept busy, cleaners' among them"), "cores", windows.cores()),
             Row::alone(format!("{name}, slowest window over the median"), "x", windows.steadiness())
                 .goal(goal(goals.steadiness)),
             Row::alone(format!("{name}, slowest 64 in processor time"), "ms", cpu).goal(goal(goals.slowest)),

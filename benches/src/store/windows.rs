@@ -6,15 +6,17 @@
 use std::time::{Duration, Instant};
 
 use crate::Result;
-use crate::measure::{Lap, Stopwatch, millions_a_second};
+use crate::measure::{Lap, Stopwatch, millions_a_second, spent_by_all};
 
 /// Operations in a batch.
-pub(super) const BATCH: usize = 64;
+const BATCH: usize = 64;
 
 /// What some operations took.
 pub(super) struct Window {
     count: usize,
     time: Duration,
+    /// Processor time of all threads: cleaners work beside us.
+    spent: Duration,
     /// The slowest batch, by either clock.
     slowest: Lap,
 }
@@ -22,14 +24,14 @@ pub(super) struct Window {
 impl Window {
     /// Works on all items, a batch at a time.
     pub(super) fn of<T>(items: &[T], mut work: impl FnMut(&[T]) -> Result) -> Result<Self> {
-        let started = Instant::now();
+        let (started, spent) = (Instant::now(), spent_by_all());
         let mut watch = Stopwatch::start();
         let mut slowest = Lap::default();
         for batch in items.chunks(BATCH) {
             work(batch)?;
             slowest = slowest.max(watch.lap());
         }
-        Ok(Self { count: items.len(), time: started.elapsed(), slowest })
+        Ok(Self { count: items.len(), time: started.elapsed(), spent: spent_by_all().saturating_sub(spent), slowest })
     }
 
     fn rate(&self) -> f64 {
@@ -48,8 +50,16 @@ impl Windows {
 
     /// Millions of operations a second.
     pub(super) fn rate(&self) -> f64 {
-        let time: Duration = self.0.iter().map(|window| window.time).sum();
-        millions_a_second(self.0.iter().map(|window| window.count).sum(), time.as_secs_f64())
+        millions_a_second(self.0.iter().map(|window| window.count).sum(), self.sum(|window| window.time))
+    }
+
+    /// How many cores the process kept busy meanwhile.
+    pub(super) fn cores(&self) -> f64 {
+        self.sum(|window| window.spent) / self.sum(|window| window.time)
+    }
+
+    fn sum(&self, part: impl Fn(&Window) -> Duration) -> f64 {
+        self.0.iter().map(part).sum::<Duration>().as_secs_f64()
     }
 
     /// The rate of the slowest window over that of the median.
@@ -71,7 +81,8 @@ mod tests {
 
     fn window(count: usize, millis: u64, slowest: u64) -> Window {
         let slowest = Duration::from_millis(slowest);
-        Window { count, time: Duration::from_millis(millis), slowest: Lap { wall: slowest, cpu: slowest / 2 } }
+        let time = Duration::from_millis(millis);
+        Window { count, time, spent: time * 3 / 2, slowest: Lap { wall: slowest, cpu: slowest / 2 } }
     }
 
     #[test]
@@ -94,7 +105,7 @@ mod tests {
     #[test]
     fn rates_are_of_all_windows_and_steadiness_of_the_slowest() {
         let windows = Windows(vec![window(1_000_000, 400, 8), window(1_000_000, 200, 2), window(1_000_000, 400, 4)]);
-        assert_eq!((windows.rate(), windows.steadiness()), (3.0, 1.0));
+        assert_eq!((windows.rate(), windows.steadiness(), windows.cores()), (3.0, 1.0, 1.5));
         assert_eq!(windows.slowest().wall, Duration::from_millis(8));
         let windows = Windows(vec![window(10, 100, 1), window(10, 400, 1), window(10, 100, 1)]);
         assert!((windows.steadiness() - 0.25).abs() < 1e-9);
