@@ -12,7 +12,7 @@ use crate::report::Row;
 use crate::scale::Scale;
 
 pub(super) fn rows(scale: &Scale) -> Result<Vec<Row>> {
-    let live = if scale.is_full() { 1 << 30 } else { 1 << 20 };
+    let live = if scale.is_full() { 1 << 30 } else { 1 << 18 };
     let skews = [("Zipf", Skew::Zipf(0.99)), ("uniform", Skew::Uniform)];
     let mut rows = Vec::new();
     for (size, goals) in [(100, ["<= 15 %", "<= 35 %"]), (1_000, ["", ""]), (10_000, ["<= 6 %", "<= 6 %"])] {
