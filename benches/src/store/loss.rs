@@ -111,7 +111,7 @@ impl Full {
         let picks = self.picks(TURNS.1 * self.keys());
         let (started, cpu) = (Instant::now(), process_time());
         picks.iter().try_for_each(|key| self.put(*key))?;
-        let (time, cpu) = (started.elapsed(), process_time() - cpu);
+        let (time, cpu) = (started.elapsed(), process_time().saturating_sub(cpu));
         let rate = millions_a_second(picks.len(), time.as_secs_f64());
         Ok(Speed { rate, cpu: cpu.as_secs_f64() * 1e9 / float(picks.len() as u64) })
     }
