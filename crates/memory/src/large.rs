@@ -112,7 +112,7 @@ fn remove_from(owner: &Owner, id: u64, first: u64) {
 fn remove_part(owner: &Owner, id: u64, part: u64) -> bool {
     let region = &owner.region;
     let key = part_key(id, part);
-    let home = Locked::of(region, hash(region, &key), owner.incarnation);
+    let Ok(home) = Locked::of(region, hash(region, &key), owner.incarnation) else { return false };
     let found = home.0.find(|at, slot| {
         let record = Record::at(region, slot.address());
         record.is_of(region, PARTS.number, Key::Bytes(&key)).then_some((at, slot, record))
@@ -129,22 +129,24 @@ pub(crate) fn remove_pending(owner: &Owner) {
     for entry in 0..PENDING_ENTRIES {
         let [id, hash] = [0, 8].map(|offset| region.load(PENDING + entry * 16 + offset));
         if id != 0 && id != CLAIMED {
-            let parts = named_len(owner, id, hash).div_ceil(INLINE_MAX as u64);
-            remove_from(owner, id, parts);
+            // A home that cannot be looked at may name all of them.
+            if let Ok(len) = named_len(owner, id, hash) {
+                remove_from(owner, id, len.div_ceil(INLINE_MAX as u64));
+            }
         }
         region.store(PENDING + entry * 16, 0);
     }
 }
 
 /// How much of the parts of this number the record of a key of this hash names.
-fn named_len(owner: &Owner, id: u64, hash: u64) -> u64 {
+fn named_len(owner: &Owner, id: u64, hash: u64) -> Result<u64> {
     let region = &owner.region;
     let mut len = 0;
-    Locked::of(region, hash, owner.incarnation).0.for_each(|_, slot| {
+    Locked::of(region, hash, owner.incarnation)?.0.for_each(|_, slot| {
         let record = Record::at(region, slot.address());
         len = Old { region, record }.large().filter(|large| large.id == id).map_or(len, |large| large.len);
     });
-    len
+    Ok(len)
 }
 
 /// In place of a number, while an entry is being written.
@@ -217,7 +219,7 @@ impl Orphan {
 /// Appends the value to `out`. `false` if a part is not there: then the value is not the key's any more.
 pub(crate) fn read(region: &Region, large: Large, out: &mut Vec<u8>) -> Result<bool> {
     let start = out.len();
-    let parts = large.len.min(VALUE_LEN_MAX).div_ceil(INLINE_MAX as u64);
+    let parts = large.len.div_ceil(INLINE_MAX as u64);
     for part in 0..parts {
         let key = part_key(large.id, part);
         let wanted = (large.len - part * INLINE_MAX as u64).min(INLINE_MAX as u64) as usize;

@@ -18,6 +18,7 @@
 mod adopt;
 mod change;
 mod cleaner;
+mod description;
 mod flight;
 mod geometry;
 mod head;
@@ -39,7 +40,9 @@ mod sync;
 mod threads;
 mod update;
 mod verify;
+mod victims;
 mod view;
+mod walk;
 
 pub use change::{Change, Large, Old, Outcome, Value};
 pub use cleaner::Stats;
