@@ -62,6 +62,14 @@ fn percentile(numbers: &[f64], percent: usize) -> f64 {
     numbers[numbers.len() * percent / 100]
 }
 
+/// The time that so many percent of the times, which are in order, are below; the last for 100.
+pub(crate) fn quantile(ordered: &[Duration], percent: f64) -> Duration {
+    let last = ordered.len() - 1;
+    #[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "a share of a length is one")]
+    let at = (ordered.len() as f64 * percent / 100.0) as usize;
+    ordered[at.min(last)]
+}
+
 /// How long it takes, and what it gives.
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     let started = Instant::now();
@@ -194,6 +202,13 @@ mod tests {
         assert!(result == 7 && longest > Duration::ZERO);
         let panicked = std::panic::catch_unwind(|| beside_a_spinner(|| panic!("planted")));
         assert!(panicked.is_err());
+    }
+
+    #[test]
+    fn a_quantile_is_one_of_the_numbers() {
+        let times: Vec<Duration> = (1..=1000).map(Duration::from_millis).collect();
+        let at = |percent| quantile(&times, percent).as_millis();
+        assert_eq!([at(0.0), at(50.0), at(99.9), at(100.0)], [1, 501, 1000, 1000]);
     }
 
     #[test]
