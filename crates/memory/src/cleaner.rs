@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use hammerspace_error::Result;
 
 use crate::change::Old;
+use crate::flaw::Flaw;
 use crate::head::Head;
 use crate::index::bucket::Home;
 use crate::index::bucket::Locked;
@@ -74,13 +75,18 @@ impl Cleaner {
         let age = clock.saturating_sub(victim.created());
         let survivors = survivors_of(stream, age, owner.lifetime.load(Relaxed));
         let moved = self.stats.moved;
+        if Flaw::FreeBeforeSwing.is_planted() {
+            lock(&owner.pool).give(region, victim.number);
+        }
         let is_empty = self.evacuate(owner, victim, survivors);
         region.word(MOVED).fetch_add(self.stats.moved - moved, Relaxed);
         if !is_empty? {
             victim.set_usage(Use::Closed(stream));
             return Ok(false);
         }
-        lock(&owner.pool).give(region, victim.number);
+        if !Flaw::FreeBeforeSwing.is_planted() {
+            lock(&owner.pool).give(region, victim.number);
+        }
         self.stats.segments += 1;
         if stream == Stream::SHORT {
             owner.lifetime.store(self.learn(age), Relaxed);
@@ -133,6 +139,9 @@ impl Cleaner {
             head.renew(region, segment, region.word(CLOCK).load(Relaxed));
         }
         let home = Locked::of(region, hash, owner.incarnation);
+        if Flaw::NotLocked.is_planted() {
+            home.0.unlock();
+        }
         let named = home.0.find(|at, slot| (slot.address() == record.address).then_some((at, slot)));
         let Some((at, slot)) = named else { return Ok(true) };
         // It may have grown since it was looked at; the room it has is the same.

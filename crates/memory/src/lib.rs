@@ -18,6 +18,7 @@
 mod adopt;
 mod change;
 mod cleaner;
+mod flaw;
 mod geometry;
 mod head;
 mod home;
@@ -39,6 +40,15 @@ mod threads;
 mod update;
 mod verify;
 mod view;
+
+// The tests of schedules play as those of threads and processes do.
+#[cfg(test)]
+extern crate self as hammerspace_memory;
+#[cfg(test)]
+#[path = "../tests/it/caller.rs"]
+mod caller;
+#[cfg(test)]
+mod schedules;
 
 pub use change::{Change, Large, Old, Outcome, Value};
 pub use cleaner::Stats;

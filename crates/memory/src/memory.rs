@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::process::Here;
-use hammerspace_os::{Owned, Shared};
+use hammerspace_os::Owned;
 
 use crate::change::{Change, Large, Old, Outcome};
 use crate::cleaner::Stats;
@@ -21,7 +21,7 @@ use crate::read;
 use crate::record::{INLINE_MAX, Key};
 use crate::region::{CATALOGUE, INCARNATION, LIMIT, OWNER, Region};
 use crate::sync::Ordering::Release;
-use crate::sync::lock;
+use crate::sync::{Words, lock};
 use crate::update::{TableId, update};
 use crate::verify::{Report, verify};
 use crate::view::View;
@@ -65,7 +65,7 @@ impl Memory {
     pub fn anonymous(options: &Options) -> Result<Self> {
         let geometry = options.geometry.unwrap_or_else(|| Geometry::for_limit(options.limit));
         let segments = options.segments(geometry.check()?)?;
-        let words = Shared::anonymous(geometry.region_len())?;
+        let words = Words::anonymous(geometry.region_len())?;
         let page_size = hammerspace_os::process::page_size() as u64;
         let region = Region::create(words, geometry, 0, options.seed.unwrap_or(0x5eed), page_size)?;
         region.store(LIMIT, segments);

@@ -5,6 +5,7 @@
 //! 3. Nothing names them any more. The bit is cleared, and the number may be another table's.
 
 use crate::change::Old;
+use crate::flaw::Flaw;
 use crate::index::bucket::Locked;
 use crate::large::Orphan;
 use crate::owner::Owner;
@@ -41,7 +42,9 @@ impl Owner {
     pub(crate) fn drop_table(&self, table: u16) {
         let (word, bit) = self.dropped.bit(table);
         word.fetch_or(bit, Relaxed);
-        self.quiesce();
+        if !Flaw::NotAwaited.is_planted() {
+            self.quiesce();
+        }
         lock(&self.dropped.waiting).push(table);
         self.bell.ring();
     }

@@ -26,8 +26,8 @@ use crate::sync::Ordering::Relaxed;
 
 /// The longest key, in bytes.
 pub const KEY_LEN_MAX: usize = 1 << 16;
-/// The longest value that lies in its record; what is longer lies in several.
-pub(crate) const INLINE_MAX: usize = 1 << 16;
+/// The longest value that lies in its record; what is longer lies in several. Tests have short ones, to have it in all sorts of schedules.
+pub(crate) const INLINE_MAX: usize = if cfg!(test) { 1 << 10 } else { 1 << 16 };
 
 const INTEGER: u64 = (1 << 17) - 1;
 const GRANULE_MAX: u32 = 15;

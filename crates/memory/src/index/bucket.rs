@@ -13,6 +13,7 @@ use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::region::Region;
 use crate::sync::Ordering::{Acquire, Relaxed, Release};
+use crate::sync::{spin_loop, yield_now};
 
 const LOCK: u64 = (1 << 32) - 1;
 const REACH_SHIFT: u32 = 32;
@@ -210,9 +211,9 @@ impl Patience {
     pub(crate) fn wait(&mut self) {
         self.0 += 1;
         if self.0.is_multiple_of(64) {
-            std::thread::yield_now();
+            yield_now();
         } else {
-            std::hint::spin_loop();
+            spin_loop();
         }
     }
 }
