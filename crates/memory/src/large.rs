@@ -280,7 +280,7 @@ pub(crate) fn put<'c>(
 }
 
 /// Appends to a value that is, or becomes, too long for its record, if `decide` says so of the record there is. Such appends take
-/// turns.
+/// turns. `None`, and nothing done, where it would fit into its record after all: what lies in parts is always longer.
 pub(crate) fn append<'c>(
     owner: &Owner,
     table: TableId,
@@ -288,14 +288,20 @@ pub(crate) fn append<'c>(
     hash: u64,
     mut decide: impl FnMut(Option<&Old<'_>>, Large) -> Change<'c>,
     bytes: &[u8],
-) -> Result<Outcome> {
+) -> Result<Option<Outcome>> {
     let _turn = lock(&owner.large);
     loop {
         let mut value = Vec::new();
         let seen = read::read(&owner.region, table.number, key, hash, &mut value)?;
         let seen = seen.filter(|seen| !seen.is_expired());
+        if seen.is_none() {
+            value.clear();
+        }
         let is_large = seen.is_some_and(|seen| seen.head.is_large());
         let before = if is_large { Large::of(&value) } else { Large::default() };
+        if !is_large && value.len() + bytes.len() <= INLINE_MAX {
+            return Ok(None);
+        }
         let (after, _pending) = if is_large {
             let pending = Pending::begin(&owner.region, before.id, hash);
             let mut large = before;
@@ -305,7 +311,7 @@ pub(crate) fn append<'c>(
             }
             (large, pending)
         } else {
-            write(owner, hash, &[if seen.is_some() { &value } else { &[] }, bytes])?
+            write(owner, hash, &[&value, bytes])?
         };
         let (mut is_decided, mut is_named) = (false, false);
         let outcome = update(owner, table, key, hash, |old| {
@@ -319,7 +325,7 @@ pub(crate) fn append<'c>(
             remove(owner, after);
         }
         if is_decided {
-            return Ok(outcome);
+            return Ok(Some(outcome));
         }
     }
 }
@@ -337,5 +343,28 @@ fn same(old: Option<&Old<'_>>, seen: Option<&Seen>, large: Large, value: &[u8]) 
                 }
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Memory;
+    use crate::options::Options;
+
+    /// As when it was deleted after its length had been looked at: an append to a short value in parts would be one to its number.
+    #[test]
+    fn what_has_become_short_does_not_lie_in_parts() {
+        let geometry = crate::Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
+        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
+        let memory = Memory::anonymous(&options).unwrap();
+        let table = TableId { number: 1, is_versioned: false };
+        let append = |bytes: &[u8]| {
+            let decide = |_: Option<&Old<'_>>, parts: Large| Change::Put { kind: 0, value: parts.into(), expiry: None };
+            super::append(&memory.owner, table, Key::Integer(7), memory.hash(table, Key::Integer(7)), decide, bytes)
+        };
+        assert_eq!((append(&[1; INLINE_MAX]).unwrap(), memory.verify().records), (None, 0));
+        assert!(append(&[1; INLINE_MAX + 1]).unwrap().is_some());
+        assert_eq!(memory.verify().records, 1 + 2);
     }
 }

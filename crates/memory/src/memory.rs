@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::process::Here;
 use hammerspace_os::Owned;
+use hammerspace_os::process::Here;
 
 use crate::change::{Change, Large, Old, Outcome};
 use crate::cleaner::Stats;
@@ -31,7 +31,7 @@ use crate::{adopt, large};
 ///
 /// Belongs to the process that opened it: a child forked from it gets [`Kind::Invalid`] from every change.
 pub struct Memory {
-    owner: Arc<Owner>,
+    pub(crate) owner: Arc<Owner>,
     threads: Vec<JoinHandle<()>>,
     here: Here,
     _lock: Option<Owned>,
@@ -153,23 +153,27 @@ impl Memory {
         bytes: &[u8],
         mut is_wanted: impl FnMut(Option<&Old<'_>>) -> bool,
     ) -> Result<Outcome> {
-        let mut is_long = false;
-        let outcome = self.update(table, key, |old| {
-            let is_refused = !is_wanted(old);
-            is_long = !is_refused && old.map_or(0, Old::len) + bytes.len() as u64 > INLINE_MAX as u64;
-            if is_refused || is_long { Change::Keep } else { Change::Append { kind, bytes } }
-        })?;
-        if !is_long {
-            return Ok(outcome);
-        }
-        let decide = |old: Option<&Old<'_>>, parts: Large| {
-            if !is_wanted(old) {
-                return Change::Keep;
+        loop {
+            let mut is_long = false;
+            let outcome = self.update(table, key, |old| {
+                let is_refused = !is_wanted(old);
+                is_long = !is_refused && old.map_or(0, Old::len) + bytes.len() as u64 > INLINE_MAX as u64;
+                if is_refused || is_long { Change::Keep } else { Change::Append { kind, bytes } }
+            })?;
+            if !is_long {
+                return Ok(outcome);
             }
-            Change::Put { kind, value: parts.into(), expiry: old.and_then(|old| old.meta().expiry) }
-        };
-        let outcome = large::append(&self.owner, table, key, self.hash(table, key), decide, bytes)?;
-        Ok(self.clear_away(outcome))
+            let decide = |old: Option<&Old<'_>>, parts: Large| {
+                if !is_wanted(old) {
+                    return Change::Keep;
+                }
+                Change::Put { kind, value: parts.into(), expiry: old.and_then(|old| old.meta().expiry) }
+            };
+            // Unless it has become short meanwhile.
+            if let Some(outcome) = large::append(&self.owner, table, key, self.hash(table, key), decide, bytes)? {
+                return Ok(self.clear_away(outcome));
+            }
+        }
     }
 
     /// Drops a table: O(threads) now, and what its records take comes back later. Until `has_dropped` says that nothing is left,
@@ -202,7 +206,7 @@ impl Memory {
         read::warm(&self.owner.region, &hashes);
     }
 
-    fn hash(&self, table: TableId, key: Key<'_>) -> u64 {
+    pub(crate) fn hash(&self, table: TableId, key: Key<'_>) -> u64 {
         key.hash(self.owner.region.seed, table.number)
     }
 

@@ -143,7 +143,8 @@ fn find<'r>(region: &'r Region, home: Home<'r>, table: u16, key: Key<'_>) -> Loo
 #[inline]
 fn sight(region: &Region, at: u64, slot: Slot) -> Option<Sight<'_>> {
     let generation = region.generation(slot.address())?;
-    (Flaw::SlotOnce.is_planted() || region.load(at) == slot.0).then(|| Sight { record: Record::at(region, slot.address()), generation })
+    (Flaw::SlotOnce.is_planted() || region.load(at) == slot.0)
+        .then(|| Sight { record: Record::at(region, slot.address()), generation })
 }
 
 /// What `take` makes of the record that a slot names, if it was that record all the time.

@@ -4,8 +4,8 @@
 //! A schedule follows from its seed, which is printed where it fails. `HAMMERSPACE_SCHEDULES` asks for more of them than the suite has.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use shuttle::thread;
 
@@ -114,13 +114,15 @@ fn trial() {
         let mut found = 0;
         let mut first = None;
         let start = std::time::Instant::now();
-        for seed in 0..count {
+        for seed in std::env::var("SEED").map_or(0, |n| n.parse().unwrap())..count {
             Flaw::plant(flaw);
             let seen = catch_unwind(AssertUnwindSafe(|| run(seed, move || play(scene, seed)))).is_err();
             if seen {
                 found += 1;
                 first = first.or(Some(seed));
-                if flaw.is_none() { break }
+                if flaw.is_none() {
+                    break;
+                }
             }
         }
         println!("RESULT {flaw:?}: {found}, first {first:?}, {:?}", start.elapsed());
