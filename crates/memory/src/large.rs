@@ -66,13 +66,14 @@ fn write<'o>(owner: &'o Owner, hash: u64, value: &[&[u8]]) -> Result<(Large, Pen
     Ok((large, pending))
 }
 
-/// Appends to the parts of a value.
-fn extend(owner: &Owner, large: &mut Large, mut bytes: &[u8]) -> Result<()> {
+/// Appends to the parts of a value. `false`, and nothing appended, if it has been replaced and its last part removed.
+fn extend(owner: &Owner, large: &mut Large, mut bytes: &[u8]) -> Result<bool> {
     check(large.len + bytes.len() as u64)?;
     while !bytes.is_empty() {
         let (part, within) = (large.len / INLINE_MAX as u64, (large.len % INLINE_MAX as u64) as usize);
         let (now, rest) = bytes.split_at(bytes.len().min(INLINE_MAX - within));
         let key = part_key(large.id, part);
+        let mut is_gone = false;
         update(owner, PARTS, Key::Bytes(&key), hash(&owner.region, &key), |old| {
             match old {
                 // Left by an append that did not come to its end.
@@ -83,14 +84,22 @@ fn extend(owner: &Owner, large: &mut Large, mut bytes: &[u8]) -> Result<()> {
                     kept.extend_from_slice(now);
                     Change::Put { kind: 0, value: kept.into(), expiry: None }
                 }
-                // Whoever replaced the value meanwhile removed it: so will the caller what we add here.
+                // Somebody may still be reading the value, and must not take these bytes for the part.
+                None if within > 0 => {
+                    is_gone = true;
+                    Change::Keep
+                }
+                // Should the value be replaced meanwhile, the caller removes what is added.
                 _ => Change::Append { kind: 0, bytes: now },
             }
         })?;
+        if is_gone {
+            return Ok(false);
+        }
         large.len += now.len() as u64;
         bytes = rest;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Removes the parts of a value that nothing names. The first goes last: so whoever finds the first ones finds all there are.
@@ -305,11 +314,14 @@ pub(crate) fn append<'c>(
         let (after, _pending) = if is_large {
             let pending = Pending::begin(&owner.region, before.id, hash);
             let mut large = before;
-            if let Err(error) = extend(owner, &mut large, bytes) {
-                remove_from(owner, before.id, before.len.div_ceil(INLINE_MAX as u64));
-                return Err(error);
+            match extend(owner, &mut large, bytes) {
+                Ok(true) => (large, pending),
+                Ok(false) => continue,
+                Err(error) => {
+                    remove_from(owner, before.id, before.len.div_ceil(INLINE_MAX as u64));
+                    return Err(error);
+                }
             }
-            (large, pending)
         } else {
             write(owner, hash, &[&value, bytes])?
         };
@@ -349,22 +361,40 @@ fn same(old: Option<&Old<'_>>, seen: Option<&Seen>, large: Large, value: &[u8]) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::Geometry;
     use crate::memory::Memory;
     use crate::options::Options;
 
-    /// As when it was deleted after its length had been looked at: an append to a short value in parts would be one to its number.
+    const TABLE: TableId = TableId { number: 1, is_versioned: false };
+    const KEY: Key<'_> = Key::Integer(7);
+
+    fn memory() -> Memory {
+        let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
+        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
+        Memory::anonymous(&options).unwrap()
+    }
+
+    /// As when it was deleted after its length had been looked at: a short append to a short value in parts would go to the record
+    /// that names them.
     #[test]
     fn what_has_become_short_does_not_lie_in_parts() {
-        let geometry = crate::Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
-        let memory = Memory::anonymous(&options).unwrap();
-        let table = TableId { number: 1, is_versioned: false };
+        let memory = memory();
         let append = |bytes: &[u8]| {
             let decide = |_: Option<&Old<'_>>, parts: Large| Change::Put { kind: 0, value: parts.into(), expiry: None };
-            super::append(&memory.owner, table, Key::Integer(7), memory.hash(table, Key::Integer(7)), decide, bytes)
+            super::append(&memory.owner, TABLE, KEY, memory.hash(TABLE, KEY), decide, bytes).unwrap()
         };
-        assert_eq!((append(&[1; INLINE_MAX]).unwrap(), memory.verify().records), (None, 0));
-        assert!(append(&[1; INLINE_MAX + 1]).unwrap().is_some());
+        assert_eq!((append(&[1; INLINE_MAX]), memory.verify().records), (None, 0));
+        assert!(append(&[1; INLINE_MAX + 1]).is_some());
         assert_eq!(memory.verify().records, 1 + 2);
+    }
+
+    /// As when somebody replaced the value: who still reads it must not find other bytes in the part's place.
+    #[test]
+    fn a_part_that_was_removed_is_not_begun_anew() {
+        let memory = memory();
+        let (mut large, _pending) = write(&memory.owner, 0, &[&[1; INLINE_MAX + 100]]).unwrap();
+        assert!(remove_part(&memory.owner, large.id, 1));
+        assert!(!extend(&memory.owner, &mut large, &[2; 200]).unwrap());
+        assert_eq!((large.len, memory.verify().records), (INLINE_MAX as u64 + 100, 1));
     }
 }
