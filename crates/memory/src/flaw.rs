@@ -10,8 +10,6 @@ pub(crate) enum Flaw {
     GenerationOnce,
     /// Who finds nothing does not look at the directory again.
     DirectoryOnce,
-    /// A split does not empty the old piece.
-    NotEmptied,
     /// The cleaner moves a record without the lock of its home.
     NotLocked,
     /// The cleaner frees a segment before the slots that name it have changed.

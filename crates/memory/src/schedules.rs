@@ -1,12 +1,15 @@
 //! The whole engine under a scheduler: thousands of schedules of writers, readers and a cleaner on a store of some kilobytes, each
 //! of which ends with its invariants looked at and its history explained. With a step left out of a protocol, some schedule must not.
 //!
-//! A schedule follows from its seed, which is printed where it fails. `HAMMERSPACE_SCHEDULES` asks for more of them than the suite has.
+//! A schedule follows from its seed, which is printed where it fails. `HAMMERSPACE_SCHEDULES` says how many there are to be,
+//! `HAMMERSPACE_SEED` which is the first.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ops::Range;
+use std::panic::catch_unwind;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
+use fastrand::Rng;
 use shuttle::thread;
 
 use crate::caller::{Caller, Keys, judge};
@@ -14,7 +17,11 @@ use crate::flaw::Flaw;
 use crate::geometry::Geometry;
 use crate::memory::Memory;
 use crate::options::Options;
+use crate::record::INLINE_MAX;
 use crate::sync::scheduled::{run, take_turns};
+
+/// Schedules of each scene, unless somebody wants more.
+const SCHEDULES: u64 = 1000;
 
 /// A store, and what is done with it.
 #[derive(Clone, Copy)]
@@ -90,41 +97,66 @@ fn play(scene: Scene, seed: u64) {
         })
     });
     let mut last = caller(4);
-    last.look_at_all(memory.view());
+    let lens = last.look_at_all(memory.view());
     callers.push(last);
     judge(callers).unwrap_or_else(|complaint| panic!("{complaint}"));
+    let parts = |len: u64| if len > INLINE_MAX as u64 { len.div_ceil(INLINE_MAX as u64) } else { 0 };
     let report = memory.verify();
     assert_eq!((report.faults, report.findings), (0, Vec::new()));
+    assert_eq!(report.records, lens.into_iter().map(|len| 1 + parts(len)).sum::<u64>(), "no part is left behind");
+}
+
+/// The first of these schedules that goes wrong, and how.
+fn explore(scene: Scene, flaw: Option<Flaw>, seeds: Range<u64>) -> Option<(u64, String)> {
+    Flaw::plant(flaw);
+    let wrong = seeds.into_iter().find_map(|seed| {
+        let panic = catch_unwind(|| run(seed, move || play(scene, seed))).err()?;
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        Some((seed, text.or_else(|| panic.downcast_ref().copied()).unwrap_or_default().to_string()))
+    });
+    Flaw::plant(None);
+    wrong
+}
+
+/// A number that somebody may have set.
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is {text}, no number")))
+}
+
+fn prove(scene: Scene) {
+    let first = setting("HAMMERSPACE_SEED", Rng::new().u64(..u64::MAX / 2));
+    let count = setting("HAMMERSPACE_SCHEDULES", SCHEDULES);
+    if let Some((seed, complaint)) = explore(scene, None, first..first + count) {
+        panic!("the schedule of HAMMERSPACE_SEED={seed} HAMMERSPACE_SCHEDULES=1: {complaint}");
+    }
 }
 
 #[test]
-fn trial() {
-    let scene = if std::env::var("LONG").is_ok() { LONG } else { SHORT };
-    let count: u64 = std::env::var("N").map_or(100, |n| n.parse().unwrap());
-    for flaw in [
-        None,
-        Some(Flaw::SlotOnce),
-        Some(Flaw::GenerationOnce),
-        Some(Flaw::DirectoryOnce),
-        Some(Flaw::NotEmptied),
-        Some(Flaw::NotLocked),
-        Some(Flaw::FreeBeforeSwing),
-        Some(Flaw::NotAwaited),
-    ] {
-        let mut found = 0;
-        let mut first = None;
-        let start = std::time::Instant::now();
-        for seed in std::env::var("SEED").map_or(0, |n| n.parse().unwrap())..count {
-            Flaw::plant(flaw);
-            let seen = catch_unwind(AssertUnwindSafe(|| run(seed, move || play(scene, seed)))).is_err();
-            if seen {
-                found += 1;
-                first = first.or(Some(seed));
-                if flaw.is_none() {
-                    break;
-                }
-            }
-        }
-        println!("RESULT {flaw:?}: {found}, first {first:?}, {:?}", start.elapsed());
+fn every_schedule_of_short_values_is_explained() {
+    prove(SHORT);
+}
+
+#[test]
+fn every_schedule_of_values_in_parts_is_explained() {
+    prove(LONG);
+}
+
+#[test]
+fn canary_a_step_left_out_is_noticed_with_values_in_parts() {
+    notice(LONG, [Flaw::NotLocked, Flaw::GenerationOnce]);
+}
+
+/// One schedule in a hundred or more shows each.
+#[test]
+fn canary_a_step_left_out_is_noticed() {
+    use Flaw::{DirectoryOnce, FreeBeforeSwing, GenerationOnce, NotAwaited, NotLocked, SlotOnce};
+    notice(SHORT, [SlotOnce, GenerationOnce, DirectoryOnce, NotLocked, FreeBeforeSwing, NotAwaited]);
+}
+
+fn notice(scene: Scene, flaws: impl IntoIterator<Item = Flaw>) {
+    for flaw in flaws {
+        let (seed, complaint) =
+            explore(scene, Some(flaw), 0..3000).unwrap_or_else(|| panic!("{flaw:?} goes unnoticed"));
+        println!("{flaw:?} in schedule {seed}: {complaint}");
     }
 }

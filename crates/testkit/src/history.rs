@@ -12,12 +12,10 @@
 //! taken effect already. A call takes effect no sooner than some end forces it, so that readings stay few; equal ones are kept once.
 //! Time is in proportion to the calls, and exponential only in how many are open at once.
 
-use std::collections::HashSet;
 use std::fmt::Debug;
-use std::hash::Hash;
 
 /// What something is, and what calls make of it, one after the other.
-pub trait Model: Clone + Eq + Hash + Debug {
+pub trait Model: Clone + Eq + Debug {
     /// What a call did, and what it saw.
     type Op: Debug;
 
@@ -49,7 +47,7 @@ pub fn explain<M: Model>(initial: M, calls: &[Call<M::Op>]) -> Result<(), String
     // What begins at the instant at which another ends is taken for concurrent.
     events.sort_unstable();
     let mut open: Vec<usize> = Vec::new();
-    let mut readings: HashSet<Reading<M>> = HashSet::from([(initial, Vec::new())]);
+    let mut readings: Vec<Reading<M>> = vec![(initial, Vec::new())];
     for (_, is_end, number) in events {
         if !is_end {
             open.push(number);
@@ -66,18 +64,16 @@ pub fn explain<M: Model>(initial: M, calls: &[Call<M::Op>]) -> Result<(), String
 }
 
 /// The readings in which a call has taken effect when it ends, whatever else had to before.
-fn end<M: Model>(
-    readings: &HashSet<Reading<M>>,
-    number: usize,
-    open: &[usize],
-    calls: &[Call<M::Op>],
-) -> HashSet<Reading<M>> {
-    let (mut next, mut seen) = (HashSet::new(), readings.clone());
-    let mut unexplored: Vec<Reading<M>> = readings.iter().cloned().collect();
-    while let Some((state, mut effective)) = unexplored.pop() {
+fn end<M: Model>(readings: &[Reading<M>], number: usize, open: &[usize], calls: &[Call<M::Op>]) -> Vec<Reading<M>> {
+    // Those that are possible on the way; there are seldom more than a few.
+    let mut seen = readings.to_vec();
+    let (mut next, mut explored) = (Vec::new(), 0);
+    while let Some((state, effective)) = seen.get(explored).cloned() {
+        explored += 1;
         if let Ok(at) = effective.binary_search(&number) {
+            let mut effective = effective;
             effective.remove(at);
-            next.insert((state, effective));
+            next.push((state, effective));
             continue;
         }
         for other in open {
@@ -85,15 +81,16 @@ fn end<M: Model>(
             let Some(state) = state.after(&calls[*other].op) else { continue };
             let mut effective = effective.clone();
             effective.insert(at, *other);
-            if seen.insert((state.clone(), effective.clone())) {
-                unexplored.push((state, effective));
+            let reading = (state, effective);
+            if !seen.contains(&reading) {
+                seen.push(reading);
             }
         }
     }
     next
 }
 
-fn complaint<M: Model>(readings: &HashSet<Reading<M>>, number: usize, open: &[usize], calls: &[Call<M::Op>]) -> String {
+fn complaint<M: Model>(readings: &[Reading<M>], number: usize, open: &[usize], calls: &[Call<M::Op>]) -> String {
     let mut text = format!("no order explains {:?}\nwhile these were open:\n", calls[number]);
     for other in open.iter().filter(|other| **other != number) {
         text += &format!("  {other}: {:?}\n", calls[*other]);
@@ -116,7 +113,7 @@ mod tests {
         Get(u8),
     }
 
-    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    #[derive(Clone, PartialEq, Eq, Debug)]
     struct Number(u8);
 
     impl Model for Number {

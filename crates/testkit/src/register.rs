@@ -4,7 +4,7 @@ use crate::history::Model;
 
 /// A value, as far as telling it from others takes: its length, and its FNV-1a hash (Fowler, Noll, Vo), which goes on where bytes are
 /// appended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digest {
     /// Bytes of the value.
     pub len: u64,
@@ -66,7 +66,7 @@ pub struct Op {
 }
 
 /// A key's value and version, and the highest version it has had.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Register {
     value: Option<(Digest, Option<u64>)>,
     last: u64,

@@ -1,6 +1,5 @@
 //! Growing the index by one piece: 64 KiB are read and 128 KiB written, no record is looked at, and no reader waits.
 
-use crate::flaw::Flaw;
 use crate::geometry::{BUCKET, SLOTS, WORD};
 use crate::index::bucket::Home;
 use crate::index::directory::{Entry, Place, Root};
@@ -50,9 +49,7 @@ pub(crate) fn split(region: &Region, place: Place, hash: u64, to: [u64; 2], inca
     }
     publish(region, hash, to, depth);
     // Before a key in the new pieces can change: whoever is still looking at the old one must not find what it was.
-    if !Flaw::NotEmptied.is_planted() {
-        empty(region, old);
-    }
+    empty(region, old);
     to.into_iter().flat_map(homes).for_each(Home::unlock);
     Ok(old)
 }

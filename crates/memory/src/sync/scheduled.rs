@@ -1,8 +1,11 @@
 //! Words under a scheduler that is seeded: all threads of a run take turns on one, and each access to a word may be where a turn ends.
 //!
-//! Shuttle switches between the threads and chooses, at random, who goes on. How long a turn is, is chosen here: a number of accesses
-//! whose logarithm is uniform, up to a bound that is chosen for each run. Bounds of a few make a random walk; large ones
-//! let threads run on for long and cut in seldom, as PCT does (Burckhardt et al., ASPLOS 2010). A lock that is taken ends the turn.
+//! Shuttle switches between the threads and chooses, at random, who goes on. How long that one does is chosen here, as are its naps:
+//!
+//! - A turn is a number of accesses whose logarithm is uniform, up to a bound that each thread has for a run. Bounds of a few make a
+//!   random walk; large ones let a thread run on for long and cut in seldom, as PCT does (Burckhardt et al., ASPLOS 2010).
+//! - After a turn, a thread of the kind that naps may be left out for as long as others turn the store over. What a reader must notice,
+//!   its segment freed and used again between two of its loads, comes about in no other way.
 //!
 //! Accesses take effect in the order of the schedule: what weaker orderings would allow is for the models under loom.
 //!
@@ -20,30 +23,72 @@ use shuttle::scheduler::RandomScheduler;
 use shuttle::{Config, FailurePersistence, Runner};
 
 /// Turns are shorter than two to the power of this.
-const TURN_BITS_MAX: u32 = 12;
-
-/// The turn of the thread that is running: where there is none, nobody takes turns.
+const TURN_BITS_MAX: u32 = 10;
+/// Naps are shorter than two to the power of this, in accesses of others.
+const NAP_BITS_MAX: u32 = 15;
+/// One in so many turns ends in a nap, with those who nap.
+const NAP_ODDS: u32 = 8;
+/// What ending a turn counts for, in accesses.
+const SWITCH: u64 = 16;
+/// What somebody who waits for a nap to end takes off it.
+const SHAKE: u64 = 100;
+/// Threads that have habits of their own.
+const THREADS: usize = 8;
+/// In place of what is left of a turn: nobody takes turns.
 const NEVER: u64 = u64::MAX;
+
+/// How a thread takes its turns in a run.
+#[derive(Clone, Copy)]
+struct Habit {
+    turn_bits: u32,
+    naps: bool,
+}
+
+/// Chance, and what it has come to.
+struct Turns {
+    rng: Rng,
+    habits: [Habit; THREADS],
+    /// Accesses so far.
+    time: u64,
+}
 
 thread_local! {
     /// Accesses that are left of the turn.
     static LEFT: Cell<u64> = const { Cell::new(NEVER) };
-    /// What says how long turns are: chance, and their bound.
-    static TURNS: RefCell<(Rng, u32)> = RefCell::new((Rng::with_seed(0), 0));
+    static TURNS: RefCell<Option<Turns>> = const { RefCell::new(None) };
+}
+
+impl Turns {
+    fn new(seed: u64) -> Self {
+        let mut rng = Rng::with_seed(seed);
+        let habits = [(); THREADS].map(|()| Habit { turn_bits: rng.u32(..=TURN_BITS_MAX), naps: rng.bool() });
+        Self { rng, habits, time: 0 }
+    }
+
+    /// A number of accesses whose logarithm is uniform.
+    fn duration(&mut self, bits_max: u32) -> u64 {
+        let bits = self.rng.u32(..=bits_max);
+        self.rng.u64(..1 << bits)
+    }
+
+    /// How long a turn of this thread is.
+    fn turn(&mut self, thread: usize) -> u64 {
+        let turn = self.duration(self.habits[thread].turn_bits);
+        self.time += turn;
+        turn
+    }
+
+    /// Until when this thread is not to have one.
+    fn nap(&mut self, thread: usize) -> u64 {
+        let is_nap = self.habits[thread].naps && self.rng.u32(..NAP_ODDS) == 0;
+        self.time + if is_nap { self.duration(NAP_BITS_MAX) } else { 0 }
+    }
 }
 
 /// Runs `play` once, where [`take_turns`] then begins.
 pub(crate) fn run(seed: u64, play: impl Fn() + Send + Sync + 'static) {
-    struct Reset;
-    impl Drop for Reset {
-        fn drop(&mut self) {
-            LEFT.set(NEVER);
-        }
-    }
-    let _reset = Reset;
-    let mut rng = Rng::with_seed(seed);
-    let bits = rng.u32(..=TURN_BITS_MAX);
-    TURNS.set((rng, bits));
+    LEFT.set(NEVER);
+    TURNS.set(Some(Turns::new(seed)));
     let mut config = Config::new();
     config.stack_size = 1 << 18;
     config.failure_persistence = FailurePersistence::None;
@@ -63,25 +108,43 @@ pub(crate) fn take_turns<T>(work: impl FnOnce() -> T) -> T {
 fn step() {
     match LEFT.get() {
         NEVER => {}
-        0 => yield_now(),
+        0 => end_turn(0),
         left => LEFT.set(left - 1),
     }
 }
 
-/// Ends the turn, for another one or the same.
-#[cold]
+/// Waits for somebody else.
 pub(crate) fn yield_now() {
-    if LEFT.get() == NEVER {
-        return std::thread::yield_now();
-    }
+    if LEFT.get() == NEVER { std::thread::yield_now() } else { end_turn(SHAKE) }
+}
+
+/// Ends the turn, for another one or the same, `haste` of whose naps are over.
+#[cold]
+fn end_turn(haste: u64) {
     // A thread that unwinds is not interrupted: what it was about to find is found.
-    if !std::thread::panicking() {
-        LEFT.set(TURNS.with_borrow_mut(|(rng, bits)| {
-            let bits = rng.u32(..=*bits);
-            rng.u64(..1 << bits)
-        }));
-        shuttle::thread::yield_now();
+    if std::thread::panicking() {
+        return;
     }
+    let turns = |work: &mut dyn FnMut(&mut Turns) -> u64| {
+        TURNS.with_borrow_mut(|turns| work(turns.as_mut().expect("a run has begun")))
+    };
+    let thread = usize::from(shuttle::current::me()) % THREADS;
+    let awake = turns(&mut |turns| {
+        turns.time += haste;
+        turns.nap(thread)
+    });
+    loop {
+        LEFT.set(0);
+        shuttle::thread::yield_now();
+        let time = turns(&mut |turns| {
+            turns.time += SWITCH;
+            turns.time
+        });
+        if time > awake {
+            break;
+        }
+    }
+    LEFT.set(turns(&mut |turns| turns.turn(thread)));
 }
 
 /// Locks, and lets others go on until that is possible.

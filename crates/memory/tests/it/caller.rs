@@ -197,9 +197,15 @@ impl Caller {
         self.calls.extend(found.into_iter().map(|(key, op)| ((table.number, key), Call { start, end, op })));
     }
 
-    /// Reads everything.
-    pub(crate) fn look_at_all(&mut self, view: View<'_>) {
+    /// Reads everything. Gives the lengths of the values there are.
+    pub(crate) fn look_at_all(&mut self, view: View<'_>) -> Vec<u64> {
+        let before = self.calls.len();
         TABLES.into_iter().for_each(|table| self.read_all(view, table));
+        let len = |(_, call): &(Name, Call<Op>)| match call.op.saw {
+            Saw::Present(_, value) => value.map(|value| value.len),
+            _ => None,
+        };
+        self.calls[before..].iter().filter_map(len).collect()
     }
 }
 
