@@ -104,7 +104,13 @@ fn extend(owner: &Owner, large: &mut Large, mut bytes: &[u8]) -> Result<bool> {
 
 /// Removes the parts of a value that nothing names. The first goes last: so whoever finds the first ones finds all there are.
 fn remove(owner: &Owner, large: Large) {
-    for part in (0..large.len.div_ceil(INLINE_MAX as u64)).rev() {
+    remove_beyond(owner, 0, large);
+}
+
+/// Removes the parts that an append has added to the first `named` bytes of a value.
+fn remove_beyond(owner: &Owner, named: u64, large: Large) {
+    let [first, end] = [named, large.len].map(|len| len.div_ceil(INLINE_MAX as u64));
+    for part in (first..end).rev() {
         remove_part(owner, large.id, part);
     }
 }
@@ -318,7 +324,7 @@ pub(crate) fn append<'c>(
                 Ok(true) => (large, pending),
                 Ok(false) => continue,
                 Err(error) => {
-                    remove_from(owner, before.id, before.len.div_ceil(INLINE_MAX as u64));
+                    remove_beyond(owner, before.len, large);
                     return Err(error);
                 }
             }
@@ -332,7 +338,8 @@ pub(crate) fn append<'c>(
             let is_put = matches!(change, Change::Put { .. });
             is_named = is_put || old.and_then(Old::large).is_some_and(|large| large.id == after.id);
             change
-        })?;
+        })
+        .inspect_err(|_| remove_beyond(owner, before.len, after))?;
         if !is_named {
             remove(owner, after);
         }
@@ -374,18 +381,27 @@ mod tests {
         Memory::anonymous(&options).unwrap()
     }
 
+    fn append(memory: &Memory, bytes: &[u8]) -> Result<Option<Outcome>> {
+        let decide = |_: Option<&Old<'_>>, parts: Large| Change::Put { kind: 0, value: parts.into(), expiry: None };
+        super::append(&memory.owner, TABLE, KEY, memory.hash(TABLE, KEY), decide, bytes)
+    }
+
     /// As when it was deleted after its length had been looked at: a short append to a short value in parts would go to the record
     /// that names them.
     #[test]
     fn what_has_become_short_does_not_lie_in_parts() {
         let memory = memory();
-        let append = |bytes: &[u8]| {
-            let decide = |_: Option<&Old<'_>>, parts: Large| Change::Put { kind: 0, value: parts.into(), expiry: None };
-            super::append(&memory.owner, TABLE, KEY, memory.hash(TABLE, KEY), decide, bytes).unwrap()
-        };
-        assert_eq!((append(&[1; INLINE_MAX]), memory.verify().records), (None, 0));
-        assert!(append(&[1; INLINE_MAX + 1]).is_some());
+        assert_eq!((append(&memory, &[1; INLINE_MAX]).unwrap(), memory.verify().records), (None, 0));
+        assert!(append(&memory, &[1; INLINE_MAX + 1]).unwrap().is_some());
         assert_eq!(memory.verify().records, 1 + 2);
+    }
+
+    #[test]
+    fn an_append_that_is_refused_in_the_end_leaves_no_parts_behind() {
+        let memory = memory();
+        memory.drop_table(TABLE.number).unwrap();
+        let refused = append(&memory, &[1; INLINE_MAX + 1]).unwrap_err();
+        assert_eq!((refused.kind(), memory.verify().records), (Kind::Missing, 0));
     }
 
     /// As when somebody replaced the value: who still reads it must not find other bytes in the part's place.
