@@ -9,7 +9,7 @@ use std::panic::catch_unwind;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use fastrand::Rng;
+use hammerspace_testkit::setting::{seed, setting};
 use shuttle::thread;
 
 use crate::caller::{Caller, Keys, judge};
@@ -118,14 +118,8 @@ fn explore(scene: Scene, flaw: Option<Flaw>, seeds: Range<u64>) -> Option<(u64, 
     wrong
 }
 
-/// A number that somebody may have set.
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is {text}, no number")))
-}
-
 fn prove(scene: Scene) {
-    let first = setting("HAMMERSPACE_SEED", Rng::new().u64(..u64::MAX / 2));
-    let count = setting("HAMMERSPACE_SCHEDULES", SCHEDULES);
+    let (first, count) = (seed(), setting("HAMMERSPACE_SCHEDULES", || SCHEDULES));
     if let Some((seed, complaint)) = explore(scene, None, first..first + count) {
         panic!("the schedule of HAMMERSPACE_SEED={seed} HAMMERSPACE_SCHEDULES=1: {complaint}");
     }

@@ -14,6 +14,8 @@
 
 use std::fmt::Debug;
 
+use serde::{Deserialize, Serialize};
+
 /// What something is, and what calls make of it, one after the other.
 pub trait Model: Clone + Eq + Debug {
     /// What a call did, and what it saw.
@@ -24,7 +26,7 @@ pub trait Model: Clone + Eq + Debug {
 }
 
 /// One call of one caller.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Call<Op> {
     /// When it began, by a clock that all callers share.
     pub start: u64,

@@ -7,4 +7,5 @@ pub mod golden;
 pub mod history;
 pub mod page;
 pub mod register;
+pub mod setting;
 pub mod spec;

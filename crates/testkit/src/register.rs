@@ -1,10 +1,12 @@
 //! One key of a store as a model of histories: what callers may see of it if each of their calls takes effect at an instant.
 
+use serde::{Deserialize, Serialize};
+
 use crate::history::Model;
 
 /// A value, as far as telling it from others takes: its length, and its FNV-1a hash (Fowler, Noll, Vo), which goes on where bytes are
 /// appended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Digest {
     /// Bytes of the value.
     pub len: u64,
@@ -30,7 +32,7 @@ impl Digest {
 }
 
 /// What a call saw of the key, at the instant at which it took effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Saw {
     /// It did not look.
     Nothing,
@@ -41,7 +43,7 @@ pub enum Saw {
 }
 
 /// What a call did to the key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Did {
     /// Nothing: it only looked, or found that its condition does not hold.
     Nothing,
@@ -55,7 +57,7 @@ pub enum Did {
 
 /// What a call saw, what it then did, and the version that it was given for that. A get sees; a put or an append does; an increment and
 /// a conditional put do what hangs on what they saw.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Op {
     /// What it saw.
     pub saw: Saw,

@@ -36,7 +36,7 @@ pub(crate) struct Caller {
     /// Makes the values of all callers differ.
     number: u64,
     clock: fn() -> u64,
-    calls: Vec<(Name, Call<Op>)>,
+    pub(crate) calls: Vec<(Name, Call<Op>)>,
 }
 
 impl Caller {

@@ -1,6 +1,8 @@
 //! Log-structured memory against a twin in a map, against itself, and against other processes.
 
 mod board;
+mod caller;
+mod histories;
 mod model;
 mod processes;
 mod refusals;
