@@ -22,6 +22,7 @@ impl Flaw {
     /// Whether this one was planted.
     #[cfg(not(test))]
     #[inline]
+    #[expect(clippy::unused_self, reason = "there are none")]
     pub(crate) const fn is_planted(self) -> bool {
         false
     }

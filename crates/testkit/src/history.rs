@@ -93,15 +93,11 @@ fn end<M: Model>(readings: &[Reading<M>], number: usize, open: &[usize], calls: 
 }
 
 fn complaint<M: Model>(readings: &[Reading<M>], number: usize, open: &[usize], calls: &[Call<M::Op>]) -> String {
-    let mut text = format!("no order explains {:?}\nwhile these were open:\n", calls[number]);
-    for other in open.iter().filter(|other| **other != number) {
-        text += &format!("  {other}: {:?}\n", calls[*other]);
-    }
-    text += "it may have been:\n";
-    for (state, effective) in readings {
-        text += &format!("  {state:?} after {effective:?}\n");
-    }
-    text
+    let others = open.iter().filter(|other| **other != number);
+    let others: Vec<_> = others.map(|other| format!("  {other}: {:?}\n", calls[*other])).collect();
+    let states: Vec<_> = readings.iter().map(|(state, after)| format!("  {state:?} after {after:?}\n")).collect();
+    let (others, states) = (others.concat(), states.concat());
+    format!("no order explains {:?}\nwhile these were open:\n{others}it may have been:\n{states}", calls[number])
 }
 
 #[cfg(test)]
@@ -154,9 +150,9 @@ mod tests {
         explain(Number(0), &[set.clone(), zero(5), one(10), one(20)]).unwrap();
         explain(Number(0), &[set.clone(), zero(5), zero(20)]).unwrap();
         explain(Number(0), &[set.clone(), one(5), zero(10)]).unwrap_err();
-        let again = |end: u64| [one(5), call(7, end, Op::Set(0)), one(9)];
-        explain(Number(0), &[&[set.clone()], &again(10)[..]].concat()).unwrap();
-        explain(Number(0), &[&[set], &again(8)[..]].concat()).unwrap_err();
+        let again = |end: u64| [set.clone(), one(5), call(7, end, Op::Set(0)), one(9)];
+        explain(Number(0), &again(10)).unwrap();
+        explain(Number(0), &again(8)).unwrap_err();
     }
 
     #[test]

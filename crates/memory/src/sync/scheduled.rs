@@ -206,6 +206,7 @@ impl AtomicU64 {
 pub(crate) struct Words(Box<[AtomicU64]>);
 
 impl Words {
+    #[expect(clippy::unnecessary_wraps, reason = "a mapping may fail")]
     pub(crate) fn anonymous(len: u64) -> Result<Self> {
         Ok(Self((0..len / 8).map(|_| AtomicU64::default()).collect()))
     }

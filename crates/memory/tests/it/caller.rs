@@ -200,7 +200,9 @@ impl Caller {
     /// Reads everything. Gives the lengths of the values there are.
     pub(crate) fn look_at_all(&mut self, view: View<'_>) -> Vec<u64> {
         let before = self.calls.len();
-        TABLES.into_iter().for_each(|table| self.read_all(view, table));
+        for table in TABLES {
+            self.read_all(view, table);
+        }
         let len = |(_, call): &(Name, Call<Op>)| match call.op.saw {
             Saw::Present(_, value) => value.map(|value| value.len),
             _ => None,
