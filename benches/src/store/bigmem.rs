@@ -97,12 +97,10 @@ fn append(memory: &Memory, records: &[Record], batch: usize) -> Duration {
     let mut slowest = Duration::ZERO;
     for records in records.chunks(batch) {
         let started = Instant::now();
-        if batch > 1 {
-            memory.warm(TABLE, records.iter().map(|record| Key::Integer(record.key)));
-        }
-        for record in records {
-            memory.append(TABLE, Key::Integer(record.key), 0, &record.event()).expect("there is room");
-        }
+        let key = |at: usize| Key::Integer(records[at].key);
+        let append = |at: usize| memory.append(TABLE, key(at), 0, &records[at].event()).map(drop);
+        let result = if batch > 1 { memory.in_turn(TABLE, batch.min(records.len()), key, append) } else { append(0) };
+        result.expect("there is room");
         slowest = slowest.max(started.elapsed());
     }
     slowest

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::large::Orphan;
 use crate::read::{Meta, Seen};
 use crate::record::Record;
 use crate::region::Region;
@@ -15,11 +14,13 @@ pub struct Old<'r> {
 
 impl Old<'_> {
     /// What is known beside the value.
+    #[inline]
     pub fn meta(&self) -> Meta {
         Seen::of(self.region, self.record).meta()
     }
 
     /// Bytes of the value.
+    #[inline]
     #[expect(clippy::len_without_is_empty, reason = "a value that is empty is nothing special")]
     pub fn len(&self) -> u64 {
         match self.large() {
@@ -49,12 +50,16 @@ impl Old<'_> {
     }
 
     /// Where a value lies that is too long for its record.
+    #[inline]
     pub(crate) fn large(&self) -> Option<Large> {
-        self.record.head.is_large().then(|| {
-            let mut bytes = Vec::new();
-            self.record.read_value(self.region, &mut bytes);
-            Large::of(&bytes)
-        })
+        self.record.head.is_large().then(|| self.read_large())
+    }
+
+    #[cold]
+    fn read_large(&self) -> Large {
+        let mut bytes = Vec::new();
+        self.record.read_value(self.region, &mut bytes);
+        Large::of(&bytes)
     }
 }
 
@@ -158,10 +163,15 @@ impl Change<'_> {
 /// What came of an update.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// What was known of the record before; `None` where there was none.
-    pub before: Option<Meta>,
+    pub(crate) seen: Option<Seen>,
     /// The version it has now: of a record in a table with versions that is there now.
     pub version: Option<u64>,
-    /// What the old value left behind in other records.
-    pub(crate) orphan: Option<Orphan>,
+}
+
+impl Outcome {
+    /// What was known of the record before; `None` where there was none.
+    #[inline]
+    pub fn before(&self) -> Option<Meta> {
+        self.seen.as_ref().map(Seen::meta)
+    }
 }

@@ -39,8 +39,8 @@ struct Description {
 pub(crate) struct RegionFile(File);
 
 impl Backing for RegionFile {
-    fn back(&self, address: u64, len: u64) -> Result<()> {
-        self.0.allocate(address, len)
+    fn back(&self, region: &Region, address: u64, len: u64) -> Result<()> {
+        region.back(&self.0, address, len)
     }
 }
 

@@ -19,6 +19,7 @@ mod adopt;
 mod change;
 mod cleaner;
 mod flaw;
+mod flight;
 mod geometry;
 mod head;
 mod home;

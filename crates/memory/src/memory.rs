@@ -11,13 +11,13 @@ use hammerspace_os::process::Here;
 
 use crate::change::{Change, Large, Old, Outcome};
 use crate::cleaner::Stats;
+use crate::flight::in_flight;
 use crate::geometry::Geometry;
 use crate::home::{self, Held};
 use crate::index::split;
 use crate::options::Options;
 use crate::owner::Owner;
 use crate::pool::{Backing, For, Pool};
-use crate::read;
 use crate::record::{INLINE_MAX, Key};
 use crate::region::{CATALOGUE, INCARNATION, LIMIT, OWNER, Region};
 use crate::sync::Ordering::Release;
@@ -52,6 +52,7 @@ impl Memory {
         let Held { file, region, lock } = home::open(path.as_ref())?;
         let (pool, live) = adopt::adopt(&region).map_err(|error| error.file(file.path()))?;
         let memory = Self::start(region, pool, live, Box::new(file), Some(lock), options)?;
+        memory.owner.back_last()?;
         large::remove_pending(&memory.owner);
         Ok(memory)
     }
@@ -112,8 +113,7 @@ impl Memory {
         decide: impl FnMut(Option<&Old<'_>>) -> Change<'c>,
     ) -> Result<Outcome> {
         self.check()?;
-        let outcome = update(&self.owner, table, key, self.hash(table, key), decide)?;
-        Ok(self.clear_away(outcome))
+        update(&self.owner, table, key, self.hash(table, key), decide)
     }
 
     /// Puts a value of any length, if `is_wanted` says so of the record there is.
@@ -133,10 +133,9 @@ impl Memory {
         }
         self.check()?;
         let hash = self.hash(table, key);
-        let outcome = large::put(&self.owner, table, key, hash, value, |old, parts| {
+        large::put(&self.owner, table, key, hash, value, |old, parts| {
             if is_wanted(old) { Change::Put { kind, value: parts.into(), expiry } } else { Change::Keep }
-        })?;
-        Ok(self.clear_away(outcome))
+        })
     }
 
     /// Appends to a value, which may become of any length; where there is none it begins with these bytes.
@@ -171,7 +170,7 @@ impl Memory {
             };
             // Unless it has become short meanwhile.
             if let Some(outcome) = large::append(&self.owner, table, key, self.hash(table, key), decide, bytes)? {
-                return Ok(self.clear_away(outcome));
+                return Ok(outcome);
             }
         }
     }
@@ -200,22 +199,20 @@ impl Memory {
         self.owner.set_limit(limit)
     }
 
-    /// Asks for the memory that changes of these keys will need, all at the same time.
-    pub fn warm<'k>(&self, table: TableId, keys: impl IntoIterator<Item = Key<'k>>) {
-        let hashes: Vec<u64> = keys.into_iter().map(|key| self.hash(table, key)).collect();
-        read::warm(&self.owner.region, &hashes);
+    /// Gives each key of a batch its turn, in order, for a change of its record, with the memory asked for that this will need: the
+    /// misses of the cache of many keys take place at the same time. The first error ends it.
+    pub fn in_turn<'k>(
+        &self,
+        table: TableId,
+        count: usize,
+        key: impl Fn(usize) -> Key<'k>,
+        mut turn: impl FnMut(usize) -> Result<()>,
+    ) -> Result<()> {
+        in_flight(&self.owner.region, count, |at| self.hash(table, key(at)), |at, _| turn(at))
     }
 
     pub(crate) fn hash(&self, table: TableId, key: Key<'_>) -> u64 {
         key.hash(self.owner.region.seed, table.number)
-    }
-
-    /// Removes the parts of a value that was replaced.
-    fn clear_away(&self, outcome: Outcome) -> Outcome {
-        if let Some(orphan) = outcome.orphan {
-            orphan.remove(&self.owner);
-        }
-        outcome
     }
 
     /// Lets a cleaner make one segment free, now. `false` if no segment is worth it.
@@ -239,7 +236,7 @@ impl Memory {
 fn plant(region: &Region, backing: &dyn Backing) -> Result<Pool> {
     let mut pool = Pool::default();
     let root = region.layout.directory(0, 0);
-    backing.back(root, region.layout.directory(0, 1) - root)?;
+    backing.back(region, root, region.layout.directory(0, 1) - root)?;
     let Some([piece, spare]) = pool.take_pieces(region, backing, For::Cleaner)? else {
         let finding = format!("a limit of {} segments is too small for a store", region.load(LIMIT));
         return Err(Error::new(Kind::Invalid, finding).remedy("allow it more memory"));
@@ -255,7 +252,7 @@ fn plant(region: &Region, backing: &dyn Backing) -> Result<Pool> {
 struct NoFile;
 
 impl Backing for NoFile {
-    fn back(&self, _: u64, _: u64) -> Result<()> {
+    fn back(&self, _: &Region, _: u64, _: u64) -> Result<()> {
         Ok(())
     }
 }

@@ -15,7 +15,7 @@ use crate::index::bucket::Locked;
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::index::split::{self, Unsplit};
-use crate::pool::{Backing, For, Pool};
+use crate::pool::{Backing, For, Pool, READY};
 use crate::purge::Dropped;
 use crate::record::{Head as RecordHead, Record};
 use crate::region::{CLOCK, INCARNATION, LIMIT, Region, SEGMENTS_FRESH};
@@ -161,10 +161,32 @@ impl Owner {
         let clock = region.word(CLOCK);
         let written = seat.head(stream).renew(region, segment, clock.load(Relaxed));
         clock.fetch_add(written, Relaxed);
-        if self.is_short() {
+        if self.is_short() || lock(&self.pool).is_unready(region) {
             self.bell.ring();
         }
         Ok(())
+    }
+
+    /// Gives a segment its memory, ahead of whoever will need it. `false` where enough are ready.
+    pub(crate) fn prepare(&self) -> Result<bool> {
+        let region = &self.region;
+        let segment = {
+            let mut pool = lock(&self.pool);
+            if !pool.is_unready(region) {
+                return Ok(false);
+            }
+            pool.claim(region)
+        };
+        let backed = self.backing.back(region, region.layout.segment(segment), region.layout.segment_size);
+        lock(&self.pool).settle(segment, backed).map(|()| true)
+    }
+
+    /// Gives the last segments that may have been about to get memory when a former owner died theirs.
+    pub(crate) fn back_last(&self) -> Result<()> {
+        let region = &self.region;
+        let fresh = region.load(SEGMENTS_FRESH);
+        let first = fresh.saturating_sub(READY);
+        self.backing.back(region, region.layout.segment(first), (fresh - first) * region.layout.segment_size)
     }
 
     /// Removes a record that its slot in this home names.
@@ -232,8 +254,8 @@ impl Owner {
             return Err(error.remedy("create a store with a higher limit and copy the data over"));
         }
         let _pool = lock(&self.pool);
-        self.backing.back(region.layout.generation(0), segments * WORD)?;
-        self.backing.back(region.layout.ledger(0), segments * LEDGER_ENTRY)?;
+        self.backing.back(region, region.layout.generation(0), segments * WORD)?;
+        self.backing.back(region, region.layout.ledger(0), segments * LEDGER_ENTRY)?;
         region.store(LIMIT, segments.max(region.load(SEGMENTS_FRESH)));
         Ok(())
     }
@@ -253,7 +275,7 @@ impl Owner {
         let place = Place::of(region, hash);
         if place.root.depth() == place.entry.depth() && place.root.depth() < region.layout.depth_max {
             let next = region.layout.directory(place.root.which() ^ 1, 0);
-            self.backing.back(next, WORD << (place.root.depth() + 1))?;
+            self.backing.back(region, next, WORD << (place.root.depth() + 1))?;
         }
         let Some(pieces) = self.pieces_for_split()? else { return Err(self.full()) };
         match split::split(region, place, hash, pieces, self.incarnation) {

@@ -2,6 +2,8 @@
 //!
 //! - Segments are used again in the order in which they became free: so a reader that is still looking at one has all the time there
 //!   is.
+//! - Segments that were never used get their memory ahead of need, by the cleaners' threads, as long as there are enough of them:
+//!   zeroing two megabytes takes longer than any change should.
 //! - The last segments are kept back, for those on whom progress depends: cleaners may take all, the index all but one pass's
 //!   survivors, users what is left.
 
@@ -28,10 +30,17 @@ const FOR_SURVIVORS: u64 = 4;
 /// Beyond them, what the index and what overwrites may take while users wait.
 const FOR_KEEPERS: u64 = 2;
 
+/// Segments that are to be ready.
+pub(crate) const READY: u64 = 4;
+
 /// What is free. One for a region, behind a lock.
 #[derive(Default)]
 pub(crate) struct Pool {
     pub(crate) free: VecDeque<u64>,
+    /// Segments that were never used and have their memory.
+    ready: VecDeque<u64>,
+    /// Segments that were to get their memory, when there was none.
+    unbacked: Vec<u64>,
     pub(crate) pieces: Vec<u64>,
     pub(crate) index_segments: u64,
     /// Segments that a former owner was writing to: the first for heads of their streams, who go on there.
@@ -41,13 +50,41 @@ pub(crate) struct Pool {
 /// Gives a segment that was never used its place in memory.
 pub(crate) trait Backing {
     /// Makes room for bytes of the region that nobody used before.
-    fn back(&self, address: u64, len: u64) -> Result<()>;
+    fn back(&self, region: &Region, address: u64, len: u64) -> Result<()>;
 }
 
 impl Pool {
     /// Segments that may be taken in all.
     pub(crate) fn available(&self, region: &Region) -> u64 {
-        self.free.len() as u64 + region.load(LIMIT).saturating_sub(region.load(SEGMENTS_FRESH))
+        (self.free.len() + self.ready.len() + self.unbacked.len()) as u64 + Self::untouched(region)
+    }
+
+    /// Segments that were never used, nor made ready.
+    fn untouched(region: &Region) -> u64 {
+        region.load(LIMIT).saturating_sub(region.load(SEGMENTS_FRESH))
+    }
+
+    /// Whether segments should be made ready. Not the last ones: who needs those must not miss what is in the making.
+    pub(crate) fn is_unready(&self, region: &Region) -> bool {
+        self.free.len() + self.ready.len() < READY as usize && Self::untouched(region) > READY
+    }
+
+    /// A segment that needs memory.
+    pub(crate) fn claim(&mut self, region: &Region) -> u64 {
+        self.unbacked.pop().unwrap_or_else(|| {
+            let fresh = region.load(SEGMENTS_FRESH);
+            region.store(SEGMENTS_FRESH, fresh + 1);
+            fresh
+        })
+    }
+
+    /// Takes note of what came of giving a segment memory.
+    pub(crate) fn settle(&mut self, segment: u64, result: Result<()>) -> Result<()> {
+        match &result {
+            Ok(()) => self.ready.push_back(segment),
+            Err(_) => self.unbacked.push(segment),
+        }
+        result
     }
 
     /// Segments that must stay when somebody takes one.
@@ -83,14 +120,16 @@ impl Pool {
         if self.available(region) <= Self::reserve(who) {
             return Ok(None);
         }
-        // First what was in use before: it is in memory already.
+        // First what was in use before.
         if let Some(segment) = self.free.pop_front() {
             return Ok(Some(segment));
         }
-        let fresh = region.load(SEGMENTS_FRESH);
-        backing.back(region.layout.segment(fresh), region.layout.segment_size)?;
-        region.store(SEGMENTS_FRESH, fresh + 1);
-        Ok(Some(fresh))
+        if self.ready.is_empty() {
+            let segment = self.claim(region);
+            let backed = backing.back(region, region.layout.segment(segment), region.layout.segment_size);
+            self.settle(segment, backed)?;
+        }
+        Ok(self.ready.pop_front())
     }
 
     /// Gives a segment back that nothing names any more.

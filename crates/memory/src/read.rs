@@ -16,7 +16,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use hammerspace_error::{Error, Kind, Result};
 
 use crate::flaw::Flaw;
-use crate::geometry::BUCKET;
 use crate::index::bucket::Home;
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
@@ -25,8 +24,6 @@ use crate::region::{Generation, Region};
 
 /// How often a read begins anew before it says that the region cannot be read.
 pub(crate) const TRIES: u32 = 10_000;
-/// How many keys of a batch wait for memory at the same time.
-pub(crate) const IN_FLIGHT: usize = 32;
 
 /// What a read found beside the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +37,7 @@ pub struct Meta {
 }
 
 /// What a record said of itself at one instant.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) head: Head,
     version: u64,
@@ -62,6 +59,7 @@ impl Seen {
         self.head.is_expiring().then_some(self.expiry)
     }
 
+    #[inline]
     pub(crate) fn version(&self) -> Option<u64> {
         self.head.is_versioned().then_some(self.version)
     }
@@ -90,6 +88,16 @@ struct Sight<'r> {
     generation: Generation<'r>,
 }
 
+impl Sight<'_> {
+    /// Appends the value to `out`; `None`, and some bytes that mean nothing, if the segment is in another use by then.
+    #[inline]
+    fn read(self, region: &Region, out: &mut Vec<u8>) -> Option<Seen> {
+        self.record.read_value(region, out);
+        let seen = Seen::of(region, self.record);
+        self.generation.still_holds().then_some(seen)
+    }
+}
+
 /// What came of looking for something.
 enum Look<T> {
     Hit(T),
@@ -106,10 +114,8 @@ pub(crate) fn read(region: &Region, table: u16, key: Key<'_>, hash: u64, out: &m
     for _ in 0..TRIES {
         let place = Place::of(region, hash);
         match find(region, Home::new(region, place, hash), table, key) {
-            Look::Hit(Sight { record, generation }) => {
-                record.read_value(region, out);
-                let seen = Seen::of(region, record);
-                if generation.still_holds() {
+            Look::Hit(sight) => {
+                if let Some(seen) = sight.read(region, out) {
                     return Ok(Some(seen));
                 }
                 out.truncate(start);
@@ -119,6 +125,25 @@ pub(crate) fn read(region: &Region, table: u16, key: Key<'_>, hash: u64, out: &m
         }
     }
     Err(restless())
+}
+
+/// The same, by a slot that may be the key's. `None`, and nothing appended, where that does not lead to it: that says
+/// nothing of the key.
+#[inline]
+pub(crate) fn read_at(
+    region: &Region,
+    table: u16,
+    key: Key<'_>,
+    (at, slot): (u64, Slot),
+    out: &mut Vec<u8>,
+) -> Option<Seen> {
+    let start = out.len();
+    let sight = sight(region, at, slot).filter(|sight| sight.record.is_of(region, table, key))?;
+    let seen = sight.read(region, out);
+    if seen.is_none() {
+        out.truncate(start);
+    }
+    seen
 }
 
 /// Looks for the record of a key.
@@ -180,25 +205,6 @@ pub(crate) fn read_home<T>(
         is_read = false;
     });
     is_read
-}
-
-/// Asks for the memory that reads of these hashes will need: first all their buckets, then what those name.
-pub(crate) fn warm(region: &Region, hashes: &[u64]) {
-    let home = |hash: u64| Home::new(region, Place::of(region, hash), hash);
-    for &hash in hashes {
-        region.prefetch(home(hash).address());
-    }
-    for &hash in hashes {
-        if let Some(slot) = home(hash).find(|_, slot| Some(slot)) {
-            prefetch_record(region, slot);
-        }
-    }
-}
-
-/// Asks for the first lines of the record that a slot names.
-pub(crate) fn prefetch_record(region: &Region, slot: Slot) {
-    region.prefetch(slot.address());
-    region.prefetch(slot.address() + BUCKET);
 }
 
 #[cold]

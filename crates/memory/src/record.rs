@@ -96,6 +96,7 @@ impl Key<'_> {
 }
 
 /// The finaliser of splitmix64 (Steele, Lea, Flood, OOPSLA 2014): a bijection.
+#[inline]
 fn mix(mut word: u64) -> u64 {
     word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -160,53 +161,65 @@ impl Head {
         )
     }
 
+    #[inline]
     pub(crate) fn value_len(self) -> usize {
         field(self.0, 0, 17) as usize
     }
 
     /// The same record with a longer value.
+    #[inline]
     pub(crate) fn grown_to(self, value_len: usize) -> Self {
         Self(self.0 & !((1 << 17) - 1) | value_len as u64 | Self::GROWN)
     }
 
     /// The same record elsewhere, with a longer value and some slack behind it.
+    #[inline]
     pub(crate) fn regrown_to(self, value_len: usize) -> Self {
         Self(self.grown_to(value_len).0 & !Self::GRANULE | u64::from(granule_for(value_len)) << 56)
     }
 
     /// As it is written after a cleaner came by: a value that did not grow since the last time loses its slack.
+    #[inline]
     pub(crate) fn cleaned(self) -> Self {
         if self.0 & Self::GROWN != 0 { Self(self.0 & !Self::GROWN) } else { Self(self.0 & !Self::GRANULE) }
     }
 
+    #[inline]
     fn key_code(self) -> u64 {
         field(self.0, 17, 17)
     }
 
+    #[inline]
     pub(crate) fn has_integer_key(self) -> bool {
         self.key_code() == INTEGER
     }
 
+    #[inline]
     pub(crate) fn key_len(self) -> u64 {
         if self.has_integer_key() { WORD } else { self.key_code() }
     }
 
+    #[inline]
     pub(crate) fn kind(self) -> u8 {
         field(self.0, 34, 6) as u8
     }
 
+    #[inline]
     pub(crate) fn table(self) -> u16 {
         field(self.0, 40, 16) as u16
     }
 
+    #[inline]
     pub(crate) fn is_versioned(self) -> bool {
         self.0 & Self::VERSIONED != 0
     }
 
+    #[inline]
     pub(crate) fn is_expiring(self) -> bool {
         self.0 & Self::EXPIRING != 0
     }
 
+    #[inline]
     pub(crate) fn is_large(self) -> bool {
         self.0 & Self::LARGE != 0
     }
@@ -218,12 +231,15 @@ impl Head {
     }
 
     /// Bytes that key and value may take before the record has to move.
+    #[inline]
     fn body(self) -> u64 {
         let granule = match field(self.0, 56, 4) {
             0 => 1,
             code => WORD << code,
         };
-        (self.key_len() + (self.value_len() as u64).next_multiple_of(granule)).next_multiple_of(WORD)
+        // A power of two: rounded up without dividing, since every change asks several times.
+        let value = (self.value_len() as u64 + granule - 1) & !(granule - 1);
+        (self.key_len() + value).next_multiple_of(WORD)
     }
 
     /// Bytes of the whole record.
@@ -233,6 +249,7 @@ impl Head {
     }
 
     /// Whether a value of this length fits where the record lies.
+    #[inline]
     pub(crate) fn has_room_for(self, value_len: usize) -> bool {
         value_len <= INLINE_MAX && self.grown_to(value_len).body() == self.body()
     }
@@ -240,6 +257,7 @@ impl Head {
 
 /// The granule for a value that has just grown to `len` bytes: a quarter of it or less, so that what is copied while a value
 /// grows byte by byte is a fixed multiple of what is appended, and an eighth of its memory is slack at most, on average.
+#[inline]
 fn granule_for(len: usize) -> u32 {
     ((len / 4).max(8).ilog2() - 3).min(GRANULE_MAX)
 }
@@ -258,6 +276,7 @@ impl Record {
         Self { address, head: Head(region.load(address)) }
     }
 
+    #[inline]
     fn key_address(self) -> u64 {
         self.address + self.head.prefix()
     }
@@ -300,11 +319,13 @@ impl Record {
         key.hash(region.seed, self.head.table())
     }
 
+    #[inline]
     pub(crate) fn version(self, region: &Region) -> Option<u64> {
         self.head.is_versioned().then(|| region.load(self.address + WORD) >> SEQUENCE_SHIFT)
     }
 
     /// When it ceases to be, in milliseconds since 1970.
+    #[inline]
     pub(crate) fn expiry(self, region: &Region) -> Option<u64> {
         let address = self.address + WORD * (1 + u64::from(self.head.is_versioned()));
         self.head.is_expiring().then(|| region.load(address) & ((1 << 48) - 1))
@@ -342,6 +363,7 @@ impl Record {
     }
 
     /// Replaces the version of a record that nothing names yet.
+    #[inline]
     pub(crate) fn set_version(region: &Region, address: u64, version: u64) {
         region.word(address + WORD).store(version << SEQUENCE_SHIFT, Relaxed);
     }

@@ -7,6 +7,7 @@
 //! 3. The words of the superblock up to `SEED` never change once `MAGIC` is there, which is written last.
 
 use hammerspace_error::{Error, Kind, Result};
+use hammerspace_os::File;
 
 use crate::flaw::Flaw;
 use crate::geometry::{Geometry, Layout, SUPERBLOCK, WORD};
@@ -170,6 +171,15 @@ impl Region {
     #[inline]
     pub(crate) fn store(&self, address: u64, value: u64) {
         self.words[(address / WORD) as usize].store(value, Ordering::Release);
+    }
+
+    /// Gives bytes of the region, which lies in `file`, their memory: in huge pages where they can be. Who touches them then waits
+    /// for nobody, and never finds that there is no room.
+    pub(crate) fn back(&self, file: &File, address: u64, len: u64) -> Result<()> {
+        self.words.gather(file, address, len)?;
+        file.allocate(address, len)?;
+        self.words.populate(address, len);
+        Ok(())
     }
 
     /// Asks for the line of the cache that `address` lies in.

@@ -9,6 +9,7 @@
 
 use hammerspace_error::Result;
 
+use crate::flight::ask_for_record;
 use crate::index::bucket::Home;
 use crate::index::directory::Place;
 use crate::read::{self, Meta, Seen};
@@ -96,7 +97,7 @@ fn visit(region: &Region, table: u16, hash: u64, at: Cursor, items: &mut Vec<Ite
         let place = Place::of(region, hash);
         let home = |bucket| Home::at(region, place.entry.piece(region), bucket, hash);
         if bucket + AHEAD < region.layout.buckets() {
-            home(bucket + AHEAD).for_each(|_, slot| read::prefetch_record(region, slot));
+            home(bucket + AHEAD).for_each(|_, slot| ask_for_record(region, slot));
         }
         let is_read = read::read_home(
             region,

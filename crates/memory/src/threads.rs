@@ -1,4 +1,4 @@
-//! Threads that clean before writers have to.
+//! Threads that clean, and make segments ready, before writers have to.
 
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
@@ -54,7 +54,8 @@ impl Owner {
         let work = move || {
             while self.bell.wait() {
                 self.purge();
-                // What keeps it from cleaning keeps writers from writing, and they say so.
+                // What keeps it from its work keeps writers from writing, and they say so.
+                while self.prepare().unwrap_or(false) {}
                 while self.is_short() && self.clean_with(number).unwrap_or(false) {}
             }
         };

@@ -56,7 +56,7 @@ enum Draft<'c> {
 
 /// What one try came to.
 enum Try {
-    Done(Outcome),
+    Done,
     /// The head of this stream has no room for a record of this size.
     NoRoom {
         stream: Stream,
@@ -89,21 +89,31 @@ pub(crate) fn update<'c>(
         let error = Error::new(Kind::Missing, "the table was dropped");
         return Err(error.remedy("create it again, or take a new handle of it"));
     }
+    let mut outcome = Outcome::default();
+    let mut orphan = None;
     loop {
-        match attempt(owner, &mut seat, target, &mut decide)? {
-            Try::Done(outcome) => return Ok(outcome),
+        match attempt(owner, &mut seat, target, &mut decide, &mut outcome, &mut orphan)? {
+            Try::Done => break,
             Try::NoRoom { stream, size, who } => owner.make_room(&mut seat, stream, size, who)?,
             Try::NoSlot => owner.split(hash)?,
         }
     }
+    drop(seat);
+    if let Some(orphan) = orphan {
+        orphan.remove(owner);
+    }
+    Ok(outcome)
 }
 
-#[inline]
+#[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
+#[inline(always)]
 fn attempt<'c>(
     owner: &Owner,
     seat: &mut Seat,
     target: Target<'_>,
     decide: &mut impl FnMut(Option<&Old<'_>>) -> Change<'c>,
+    outcome: &mut Outcome,
+    orphan: &mut Option<Orphan>,
 ) -> Result<Try> {
     let region = &owner.region;
     let home = Locked::of(region, target.hash, owner.incarnation);
@@ -112,25 +122,27 @@ fn attempt<'c>(
         let is_it = record.is_of(region, target.table.number, target.key);
         is_it.then_some(Found { at, slot, old: Old { region, record } })
     });
-    let visible = found.as_ref().map(|found| &found.old).filter(|old| !Seen::of(region, old.record).is_expired());
+    outcome.seen = found.as_ref().map(|found| Seen::of(region, found.old.record)).filter(|seen| !seen.is_expired());
+    let visible = found.as_ref().map(|found| &found.old).filter(|_| outcome.seen.is_some());
     let change = match decide(visible) {
         Change::Expire(_) if visible.is_none() => Change::Keep,
         change => change,
     };
-    let mut outcome = Outcome { before: visible.map(Old::meta), ..Outcome::default() };
     if let Change::Keep = change {
-        outcome.version = outcome.before.and_then(|before| before.version);
-        return Ok(Try::Done(outcome));
+        outcome.version = outcome.seen.and_then(|seen| seen.version());
+        return Ok(Try::Done);
     }
     if visible.is_some_and(|old| replace_in_place(region, old, &change)) {
-        return Ok(Try::Done(outcome));
+        return Ok(Try::Done);
     }
     let replaced = found.as_ref().filter(|found| found.old.large().is_some_and(|large| !change.keeps(large)));
     let draft = draft(visible, change)?;
-    outcome.orphan = replaced.and_then(|found| Orphan::of(&found.old, target.hash));
+    *orphan = replaced.and_then(|found| Orphan::of(&found.old, target.hash));
     if let Some(draft) = draft {
-        let tried = write(owner, seat, target, &home, found.as_ref(), draft, outcome);
-        if let (Some(orphan), Try::NoRoom { .. } | Try::NoSlot) = (outcome.orphan, &tried) {
+        let tried = write(owner, seat, target, &home, found.as_ref(), draft, &mut outcome.version);
+        if !matches!(tried, Try::Done)
+            && let Some(orphan) = orphan.take()
+        {
             orphan.spare(region);
         }
         return Ok(tried);
@@ -139,11 +151,12 @@ fn attempt<'c>(
         home.0.remove(found.at, found.slot);
         seat.bury(region, found.old.record);
     }
-    Ok(Try::Done(outcome))
+    Ok(Try::Done)
 }
 
 /// Makes the change where the record lies, if that can be done without a reader seeing half of it.
-#[inline]
+#[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
+#[inline(always)]
 fn replace_in_place(region: &Region, old: &Old<'_>, change: &Change<'_>) -> bool {
     let (record, head) = (old.record, old.record.head);
     // A version is a promise about one value: it changes with the record.
@@ -172,7 +185,8 @@ fn replace_in_place(region: &Region, old: &Old<'_>, change: &Change<'_>) -> bool
 }
 
 /// The record that a change asks for; `None` if that is no record.
-#[inline]
+#[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
+#[inline(always)]
 fn draft<'c>(old: Option<&Old<'_>>, change: Change<'c>) -> Result<Option<Draft<'c>>> {
     let mut traits = Traits::default();
     let value = match change {
@@ -221,7 +235,8 @@ fn check_len(len: usize) -> Result<()> {
 }
 
 /// Writes a record and lets the key's slot name it.
-#[inline]
+#[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
+#[inline(always)]
 fn write(
     owner: &Owner,
     seat: &mut Seat,
@@ -229,12 +244,12 @@ fn write(
     home: &Locked<'_>,
     found: Option<&Found<'_>>,
     draft: Draft<'_>,
-    mut outcome: Outcome,
+    version: &mut Option<u64>,
 ) -> Try {
     let region = &owner.region;
     let before = found.map(|found| found.old.record);
     let stream = found.map_or(Stream::LONG, |found| owner.stream_of(found.slot));
-    let version = || table.is_versioned.then(|| region.word(SEQUENCE).fetch_add(1, Relaxed));
+    let next_version = || table.is_versioned.then(|| region.word(SEQUENCE).fetch_add(1, Relaxed));
     let target = seat.head(stream);
     let no_room = |size: u64| {
         let who = if before.is_some_and(|before| size <= before.head.size()) { For::Keeper } else { For::User };
@@ -247,9 +262,9 @@ fn write(
             if !target.has_room(region, head.size()) {
                 return no_room(head.size());
             }
-            outcome.version = version();
+            *version = next_version();
             let address = target.append_copy(region, record, head, |copy| {
-                if let Some(version) = outcome.version {
+                if let Some(version) = *version {
                     Record::set_version(region, copy.address, version);
                 }
                 region.write_bytes(copy.value_address() + len as u64, bytes);
@@ -262,8 +277,8 @@ fn write(
             if !target.has_room(region, head.size()) {
                 return no_room(head.size());
             }
-            traits.version = version();
-            outcome.version = traits.version;
+            traits.version = next_version();
+            *version = traits.version;
             (target.append(region, head, &traits, key, &value), head)
         }
     };
@@ -275,5 +290,5 @@ fn write(
         seat.bury(region, Record { address, head });
         return Try::NoSlot;
     }
-    Try::Done(outcome)
+    Try::Done
 }

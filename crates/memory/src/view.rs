@@ -2,9 +2,10 @@
 
 use hammerspace_error::Result;
 
+use crate::flight::in_flight;
 use crate::index::directory::{Entry, Root};
 use crate::large;
-use crate::read::{self, IN_FLIGHT, Meta};
+use crate::read::{self, Meta, Seen};
 use crate::record::Key;
 use crate::region::{CATALOGUE, CLOCK, LIMIT, MOVED, Region, SEGMENTS_FRESH};
 use crate::scan::{self, Cursor, Item};
@@ -31,7 +32,23 @@ impl View<'_> {
     #[inline]
     fn get_hashed(self, table: u16, key: Key<'_>, hash: u64, out: &mut Vec<u8>) -> Result<Option<Meta>> {
         let start = out.len();
-        let Some(mut seen) = read::read(self.region, table, key, hash, out)? else { return Ok(None) };
+        match read::read(self.region, table, key, hash, out)? {
+            Some(seen) => self.accept(seen, table, key, hash, out, start),
+            None => Ok(None),
+        }
+    }
+
+    /// What there is of a record that was seen, and whose value was appended to `out`, from `start` on.
+    #[inline]
+    fn accept(
+        self,
+        mut seen: Seen,
+        table: u16,
+        key: Key<'_>,
+        hash: u64,
+        out: &mut Vec<u8>,
+        start: usize,
+    ) -> Result<Option<Meta>> {
         if seen.head.is_large() {
             out.truncate(start);
             match large::get(self.region, table, key, hash, out)? {
@@ -55,18 +72,17 @@ impl View<'_> {
         mut each: impl FnMut(usize, Option<(Meta, &[u8])>),
     ) -> Result<()> {
         let mut value = Vec::new();
-        let mut hashes = Vec::with_capacity(IN_FLIGHT);
-        for (batch, keys) in keys.chunks(IN_FLIGHT).enumerate() {
-            hashes.clear();
-            hashes.extend(keys.iter().map(|key| key.hash(self.region.seed, table)));
-            read::warm(self.region, &hashes);
-            for (at, (key, hash)) in keys.iter().zip(&hashes).enumerate() {
-                value.clear();
-                let meta = self.get_hashed(table, *key, *hash, &mut value)?;
-                each(batch * IN_FLIGHT + at, meta.map(|meta| (meta, &value[..])));
-            }
-        }
-        Ok(())
+        let hash = |at: usize| keys[at].hash(self.region.seed, table);
+        in_flight(self.region, keys.len(), hash, |at, flight| {
+            value.clear();
+            let read_at = |slot| read::read_at(self.region, table, keys[at], slot, &mut value);
+            let meta = match flight.slot.and_then(read_at) {
+                Some(seen) => self.accept(seen, table, keys[at], flight.hash, &mut value, 0)?,
+                None => self.get_hashed(table, keys[at], flight.hash, &mut value)?,
+            };
+            each(at, meta.map(|meta| (meta, &value[..])));
+            Ok(())
+        })
     }
 
     /// A number that changes whenever the list of tables does. One load.

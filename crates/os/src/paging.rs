@@ -93,8 +93,7 @@ fn lock(map: &Map) -> Result<()> {
 }
 
 /// Bytes of a huge page on the processors that are promised, with pages of 4 KiB.
-#[cfg(target_os = "linux")]
-const HUGE_PAGE: usize = 2 << 20;
+pub(crate) const HUGE_PAGE: usize = 2 << 20;
 
 /// A mapping that holds the first `len` bytes of `file`, at least one, in memory of its own.
 pub(crate) fn copy(file: &File, len: usize) -> Result<Map> {

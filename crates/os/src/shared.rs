@@ -1,16 +1,18 @@
 //! A file, or memory without one, as words that processes write and read at the same time.
 
-use std::fmt;
+use std::ffi::c_void;
 use std::ops::Deref;
 use std::ptr::{self, NonNull};
-use std::slice;
 use std::sync::atomic::AtomicU64;
+use std::{fmt, io, slice};
 
 use hammerspace_error::{Doing, Error, Kind, Result};
-use rustix::io::retry_on_intr;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
 
 use crate::File;
+use crate::paging::HUGE_PAGE;
+use crate::process::page_size;
 
 const WORD: usize = size_of::<AtomicU64>();
 
@@ -33,6 +35,8 @@ pub enum Access {
 pub struct Shared {
     start: NonNull<AtomicU64>,
     words: usize,
+    /// Unmaps it all when it is dropped.
+    _space: Reserved,
 }
 
 // SAFETY: the mapping is owned by this value, and all anyone gets of it is `&[AtomicU64]`, which threads may share.
@@ -48,37 +52,89 @@ impl Shared {
             Access::Read => ProtFlags::READ,
             Access::Write => ProtFlags::READ | ProtFlags::WRITE,
         };
-        // SAFETY: a fresh mapping at an address of the kernel's choice overlaps nothing of ours.
-        let start = unsafe { mmap(ptr::null_mut(), len, protection, MapFlags::SHARED, file.as_fd(), 0) };
-        Self::of(start, len).map_err(|error| error.file(file.path()))
+        Self::place(len, |start| {
+            // SAFETY: `place` gives address space of ours that nobody uses.
+            unsafe { mmap(start, len, protection, MapFlags::SHARED | MapFlags::FIXED, file.as_fd(), 0) }
+        })
+        .map_err(|error| error.file(file.path()))
     }
 
     /// Memory that belongs to no file and is seen by this process alone: zeros, `len` bytes, a multiple of eight.
     pub fn anonymous(len: u64) -> Result<Self> {
         let len = whole_words(len)?;
-        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-        // SAFETY: as above.
-        let start = unsafe { mmap_anonymous(ptr::null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, flags) };
-        Self::of(start, len)
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;
+        Self::place(len, |start| {
+            // SAFETY: as above.
+            unsafe { mmap_anonymous(start, len, ProtFlags::READ | ProtFlags::WRITE, flags) }
+        })
     }
 
-    fn of(start: rustix::io::Result<*mut std::ffi::c_void>, len: usize) -> Result<Self> {
-        let start = start.map_err(std::io::Error::from).doing("reserve address space")?;
+    /// Lets `map` put `len` bytes where a huge page may begin.
+    fn place(len: usize, map: impl FnOnce(*mut c_void) -> rustix::io::Result<*mut c_void>) -> Result<Self> {
+        let reserved = Reserved::new(len).map_err(io::Error::from).doing("reserve address space")?;
+        let start = reserved.start.wrapping_byte_add(reserved.start.align_offset(HUGE_PAGE));
+        map(start.cast()).map_err(io::Error::from).doing("map memory")?;
         let start = NonNull::new(start.cast()).expect("the kernel maps nothing at 0");
-        Ok(Self { start, words: len / WORD })
+        Ok(Self { start, words: len / WORD, _space: reserved })
+    }
+
+    /// Makes the whole huge pages among `len` bytes from `offset` on such, for every process that maps them: random lookups then
+    /// miss the TLB less, by a third of their time in all. `file` is what is mapped, and must have room for the range.
+    ///
+    /// A hint: a kernel that cannot (before 6.1), or has none left, leaves the bytes to small pages.
+    pub fn gather(&self, file: &File, offset: u64, len: u64) -> Result<()> {
+        let huge = HUGE_PAGE as u64;
+        let (start, end) = (offset.next_multiple_of(huge), (offset + len) / huge * huge);
+        for page in (start..end).step_by(HUGE_PAGE) {
+            // The kernel collapses nothing where no page is.
+            file.allocate(page, page_size() as u64)?;
+            self.populate(page, page_size() as u64);
+        }
+        if let Some(at) = self.range(start, end.saturating_sub(start)) {
+            // SAFETY: the range lies in our mapping. Collapsing changes no byte; where it fails, nothing has happened.
+            let _ = unsafe { libc::madvise(at, (end - start) as usize, libc::MADV_COLLAPSE) };
+        }
+        Ok(())
     }
 
     /// Brings `len` bytes from `offset` on into memory, writable, so that no later touch waits for the kernel. Both multiples
     /// of the page's size. A kernel that cannot (before 5.14) leaves it to the touches.
     pub fn populate(&self, offset: u64, len: u64) {
-        let (offset, len) = (offset as usize, len as usize);
-        if offset.checked_add(len).is_none_or(|end| end > self.words * WORD) {
-            return;
+        if let Some(start) = self.range(offset, len) {
+            // SAFETY: the range lies in our mapping. Populating changes no byte; where it fails, nothing has happened.
+            let _ = retry_on_intr(|| unsafe { madvise(start, len as usize, Advice::LinuxPopulateWrite) });
         }
-        // SAFETY: the range lies in our mapping. Populating changes no byte; where it fails, nothing has happened.
-        let _ = retry_on_intr(|| unsafe {
-            madvise(self.start.as_ptr().cast::<u8>().add(offset).cast(), len, Advice::LinuxPopulateWrite)
-        });
+    }
+
+    /// Where this range starts, if it is one and lies in the mapping.
+    fn range(&self, offset: u64, len: u64) -> Option<*mut c_void> {
+        let end = offset.checked_add(len)?;
+        (len > 0 && end <= (self.words * WORD) as u64)
+            .then(|| self.start.as_ptr().cast::<c_void>().wrapping_byte_add(offset as usize))
+    }
+}
+
+/// Address space, and whatever was mapped to it.
+struct Reserved {
+    start: *mut u8,
+    len: usize,
+}
+
+impl Reserved {
+    /// Enough for `len` bytes from the first address on where a huge page may begin.
+    fn new(len: usize) -> rustix::io::Result<Self> {
+        let len = len.checked_add(HUGE_PAGE).ok_or(Errno::NOMEM)?;
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        // SAFETY: a fresh mapping at an address of the kernel's choice overlaps nothing of ours.
+        let start = unsafe { mmap_anonymous(ptr::null_mut(), len, ProtFlags::empty(), flags) }?;
+        Ok(Self { start: start.cast(), len })
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        // SAFETY: our own mappings, whole, and no reference to them outlives `self`.
+        let _ = unsafe { munmap(self.start.cast(), self.len) };
     }
 }
 
@@ -94,17 +150,10 @@ impl Deref for Shared {
 
     #[inline]
     fn deref(&self) -> &[AtomicU64] {
-        // SAFETY: `start..start + words` is one live mapping, aligned to pages, unmapped by `drop` alone, which has `&mut
-        // self`. Atomics may be changed by anyone at any time. In a read-only mapping only loads happen, which `Access::Read`
+        // SAFETY: `start..start + words` is one live mapping, aligned to pages, unmapped with `_space` alone, whose
+        // drop has `&mut self`. Atomics may be changed by anyone at any time. In a read-only mapping only loads happen, which `Access::Read`
         // asks of its user, and loads of eight bytes are loads on every target we build for.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.words) }
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        // SAFETY: our own mapping, whole, and no reference to it outlives `self`.
-        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.words * WORD) };
     }
 }
 
@@ -130,9 +179,26 @@ mod tests {
         let writer = Shared::map(&file, 8192, Access::Write).unwrap();
         let reader = Shared::map(&file, 8192, Access::Read).unwrap();
         writer.populate(4096, 4096);
+        assert_eq!((&raw const writer[0]).addr() % HUGE_PAGE, 0);
         writer[600].store(7, Relaxed);
         assert_eq!((reader.len(), reader[600].load(Relaxed)), (1024, 7));
         assert_eq!(Shared::map(&file, 12, Access::Read).unwrap_err().kind(), Kind::Invalid);
+    }
+
+    #[test]
+    fn gathering_leaves_every_word_as_it_was() {
+        let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
+        let file = Dir::open(scratch.path()).unwrap().create_file("region").unwrap();
+        let len = 4 * HUGE_PAGE as u64;
+        file.truncate(len).unwrap();
+        let words = Shared::map(&file, len, Access::Write).unwrap();
+        file.allocate(0, len / 2).unwrap();
+        (0..words.len() / 2).for_each(|word| words[word].store(word as u64, Relaxed));
+        words.gather(&file, 4096, len - 4096).unwrap();
+        assert!(
+            (0..words.len())
+                .all(|word| words[word].load(Relaxed) == if word < words.len() / 2 { word as u64 } else { 0 })
+        );
     }
 
     #[test]

@@ -11,9 +11,6 @@ use crate::expiry;
 use crate::kind::{Rule, ValueKind, number_of};
 use crate::table::{Known, Table};
 
-/// Keys of a batch whose memory is asked for at the same time.
-const WARM: usize = 64;
-
 /// How a value is put; by default as bytes that never expire, whatever is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Put {
@@ -198,17 +195,19 @@ impl Table {
         self.change(|memory, turn| merge(memory, turn, key, kind, operand))
     }
 
-    /// Merges many operands, one after the other, with the misses of the cache of 64 keys at the same time. The first error ends
+    /// Merges many operands, one after the other, with the misses of the cache of many keys at the same time. The first error ends
     /// it; what came before is merged.
     pub fn merge_many<O: AsRef<[u8]>>(&self, kind: ValueKind, operands: &[(Key<'_>, O)]) -> Result<()> {
         let memory = self.shared.memory()?;
-        for batch in operands.chunks(WARM) {
-            memory.warm(self.known().id(), batch.iter().map(|(key, _)| *key));
-            for (key, operand) in batch {
-                self.merge(*key, kind, operand)?;
-            }
-        }
-        Ok(())
+        memory.in_turn(
+            self.known().id(),
+            operands.len(),
+            |at| operands[at].0,
+            |at| {
+                let (key, operand) = &operands[at];
+                self.merge(*key, kind, operand).map(drop)
+            },
+        )
     }
 }
 
@@ -236,7 +235,7 @@ fn replace(memory: &Memory, turn: &Turn<'_>, key: Key<'_>, kind: ValueKind, oper
     let outcome = memory.put(turn.table(), key, kind.code(), operand, None, |old| {
         turn.holds() && old.is_none_or(|old| old.meta().kind == kind.code())
     })?;
-    check(kind, outcome.before)?;
+    check(kind, outcome.before())?;
     Ok(Merged { version: outcome.version, len: operand.len() as u64, number: None })
 }
 
@@ -246,7 +245,7 @@ fn append(memory: &Memory, turn: &Turn<'_>, key: Key<'_>, kind: ValueKind, opera
         len = old.map_or(0, Old::len) + operand.len() as u64;
         turn.holds() && old.is_none_or(|old| old.meta().kind == kind.code())
     })?;
-    check(kind, outcome.before)?;
+    check(kind, outcome.before())?;
     Ok(Merged { version: outcome.version, len, number: None })
 }
 
@@ -267,7 +266,7 @@ fn combine_numbers(
         number = there.map_or(Some(operand), |there| combine(there, operand));
         number.map_or(Change::Keep, |number| Change::Word { kind: kind.code(), word: number.cast_unsigned() })
     })?;
-    check(kind, outcome.before)?;
+    check(kind, outcome.before())?;
     let number = number.ok_or_else(|| {
         let error = Error::new(Kind::Invalid, format!("merging {operand} gives a number beyond 64 bits"));
         error.remedy("the value stays as it was; count in larger units, or in several keys")

@@ -214,6 +214,12 @@ impl Words {
     pub(crate) fn map(file: &File, _: u64, _: Access) -> Result<Self> {
         Err(Error::new(Kind::Unsupported, "words under a scheduler lie in no file").file(file.path()))
     }
+
+    pub(crate) fn gather(&self, _: &File, _: u64, _: u64) -> Result<()> {
+        Ok(())
+    }
+
+    pub(crate) fn populate(&self, _: u64, _: u64) {}
 }
 
 impl Deref for Words {

@@ -110,7 +110,7 @@ impl Caller {
                 Change::Word { kind: 0, word }
             })?;
             let mut op = done(&outcome, Did::Put(Digest::of(&word.to_le_bytes())));
-            op.saw = saw(outcome.before.as_ref(), value);
+            op.saw = saw(outcome.before().as_ref(), value);
             Ok(op)
         });
     }
@@ -221,7 +221,7 @@ fn seen(meta: Option<&Meta>, value: &[u8]) -> Op {
 
 fn done(outcome: &Outcome, did: Did) -> Op {
     let version = if did == Did::Nothing { None } else { outcome.version };
-    Op { saw: saw(outcome.before.as_ref(), None), did, version }
+    Op { saw: saw(outcome.before().as_ref(), None), did, version }
 }
 
 /// Whether each key's calls can be explained, all callers' together.

@@ -65,7 +65,7 @@ fn change(memory: &Memory, twin: &mut Twin, rng: &mut Rng, keys: u64) {
         _ => {
             let outcome = memory.update(table, key.as_key(), |_| Change::Delete);
             twin.remove(&entry);
-            assert_eq!(outcome.as_ref().unwrap().before.is_some(), before.is_some());
+            assert_eq!(outcome.as_ref().unwrap().before().is_some(), before.is_some());
             outcome
         }
     };
@@ -233,7 +233,7 @@ fn a_full_store_takes_overwrites_and_deletes() {
         put(rng.u64(..keys)).unwrap();
     }
     for key in 0..keys / 10 {
-        assert!(memory.update(PLAIN, Key::Integer(key), |_| Change::Delete).unwrap().before.is_some());
+        assert!(memory.update(PLAIN, Key::Integer(key), |_| Change::Delete).unwrap().before().is_some());
     }
     put(keys).unwrap();
     assert_eq!((memory.verify().faults, memory.verify().records), (0, keys - keys / 10 + 1));

@@ -1,0 +1,71 @@
+//! Keys in flight: what many of them need of memory is asked for before each has its turn, so that their misses of the cache take
+//! place at the same time.
+//!
+//! ```text
+//! hash, and ask for the bucket  ──  some keys later: look for the slot, and ask for its record  ──  as many later: the key's turn
+//! ```
+
+use hammerspace_error::Result;
+
+use crate::geometry::BUCKET;
+use crate::index::bucket::Home;
+use crate::index::directory::Place;
+use crate::index::slot::Slot;
+use crate::region::Region;
+
+/// How many keys wait for their buckets, and as many for their records. The processor has room for some ten to twenty misses.
+const AHEAD: usize = 16;
+
+/// A key that is on its way.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Flight {
+    pub(crate) hash: u64,
+    /// The first slot that may be the key's, and where it stands; zeros where there is none.
+    pub(crate) slot: Option<(u64, Slot)>,
+}
+
+impl Flight {
+    #[inline]
+    fn home(self, region: &Region) -> Home<'_> {
+        Home::new(region, Place::of(region, self.hash), self.hash)
+    }
+}
+
+/// Gives each of `count` keys its turn, in order, the memory asked for that it will read. `hash` gives the hash of one.
+#[inline]
+pub(crate) fn in_flight(
+    region: &Region,
+    count: usize,
+    hash: impl Fn(usize) -> u64,
+    mut turn: impl FnMut(usize, Flight) -> Result<()>,
+) -> Result<()> {
+    let mut flights = [Flight::default(); 2 * AHEAD];
+    let place = |key: usize| key % (2 * AHEAD);
+    for step in 0..count + 2 * AHEAD {
+        // Those that come first make room for those that come last.
+        if let Some(key) = step.checked_sub(2 * AHEAD) {
+            turn(key, flights[place(key)])?;
+        }
+        if let Some(key) = step.checked_sub(AHEAD).filter(|key| *key < count) {
+            let flight = &mut flights[place(key)];
+            flight.slot = flight.home(region).find(|at, slot| Some((at, slot)));
+            if let Some((_, slot)) = flight.slot {
+                ask_for_record(region, slot);
+            }
+        }
+        if step < count {
+            let flight = Flight { hash: hash(step), slot: None };
+            region.prefetch(flight.home(region).address());
+            flights[place(step)] = flight;
+        }
+    }
+    Ok(())
+}
+
+/// Asks for the first lines of the record that a slot names.
+#[inline]
+pub(crate) fn ask_for_record(region: &Region, slot: Slot) {
+    for line in 0..3 {
+        region.prefetch(slot.address() + line * BUCKET);
+    }
+}
