@@ -21,7 +21,7 @@ use crate::record::{Head as RecordHead, Record};
 use crate::region::{CLOCK, INCARNATION, LIMIT, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Stream};
 use crate::sync::Ordering::Relaxed;
-use crate::sync::{AtomicU64, Mutex, MutexGuard, lock};
+use crate::sync::{AtomicU64, Mutex, MutexGuard, lock, thread_number};
 use crate::threads::Bell;
 
 /// Where one thread at a time writes.
@@ -312,15 +312,4 @@ impl Owner {
         self.seats.iter().for_each(|seat| drop(lock(seat)));
         self.cleaners.iter().for_each(|cleaner| drop(lock(cleaner)));
     }
-}
-
-/// A number for each thread, in the order in which they ask.
-#[inline]
-fn thread_number() -> usize {
-    use std::sync::atomic::AtomicUsize;
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    thread_local! {
-        static NUMBER: usize = NEXT.fetch_add(1, Relaxed);
-    }
-    NUMBER.with(|number| *number)
 }

@@ -181,7 +181,7 @@ impl Head {
     /// As it is written after a cleaner came by: a value that did not grow since the last time loses its slack.
     #[inline]
     pub(crate) fn cleaned(self) -> Self {
-        if self.0 & Self::GROWN != 0 { Self(self.0 & !Self::GROWN) } else { Self(self.0 & !Self::GRANULE) }
+        if self.has_grown() { Self(self.0 & !Self::GROWN) } else { Self(self.0 & !Self::GRANULE) }
     }
 
     #[inline]
@@ -220,6 +220,11 @@ impl Head {
     }
 
     #[inline]
+    /// Whether its value was shorter once, where it lies.
+    pub(crate) fn has_grown(self) -> bool {
+        self.0 & Self::GROWN != 0
+    }
+
     pub(crate) fn is_large(self) -> bool {
         self.0 & Self::LARGE != 0
     }

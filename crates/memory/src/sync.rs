@@ -12,10 +12,22 @@ pub(crate) use {
 };
 
 #[cfg(test)]
-pub(crate) use scheduled::{AtomicU64, Words, lock, yield_now, yield_now as spin_loop};
+pub(crate) use scheduled::{AtomicU64, Words, lock, thread_number, yield_now, yield_now as spin_loop};
 
 /// Locks; what a thread that panicked has left behind is what the region's invariants allow at any instant.
 #[cfg(not(test))]
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// A number for each thread, in the order in which they ask.
+#[cfg(not(test))]
+#[inline]
+pub(crate) fn thread_number() -> usize {
+    use std::sync::atomic::AtomicUsize;
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        static NUMBER: usize = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+    NUMBER.with(|number| *number)
 }
