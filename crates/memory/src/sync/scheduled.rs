@@ -210,8 +210,8 @@ impl AtomicU64 {
 /// The words of a region, in place of a mapping.
 pub(crate) struct Words(Box<[AtomicU64]>);
 
+#[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "a mapping may fail, and has a file")]
 impl Words {
-    #[expect(clippy::unnecessary_wraps, reason = "a mapping may fail")]
     pub(crate) fn anonymous(len: u64) -> Result<Self> {
         Ok(Self((0..len / 8).map(|_| AtomicU64::default()).collect()))
     }
