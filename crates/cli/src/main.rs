@@ -12,6 +12,7 @@ mod args;
 mod demo;
 mod effort;
 mod exit;
+mod listing;
 mod output;
 mod paging;
 mod prefix;

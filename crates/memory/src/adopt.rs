@@ -13,6 +13,7 @@
 //! off by what was in hand; the cleaner finds out.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use hammerspace_error::{Error, Kind, Result};
 
@@ -22,23 +23,30 @@ use crate::pool::Pool;
 use crate::region::{INCARNATION, LIMIT, ROOT, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Use};
 
+/// What is added to an incarnation for the next. Odd, so all 2^32 come before one comes again; and not 1, so that a lock's bit that was
+/// flipped does not look like a lock of ours, which nobody would open.
+const INCARNATION_STEP: u64 = 0x9e37_79b9;
+
 /// Begins the next incarnation of a region whose owner is gone. Gives what is free, and how many bytes of records are live.
+///
+/// [`Kind::Corrupt`] for a region by whose tables an owner cannot go; nothing of it has changed then.
 pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64)> {
-    check(region)?;
-    // Never 0, which is an open lock.
-    let next = (region.load(INCARNATION) + 1) & 0xffff_ffff;
-    region.store(INCARNATION, next.max(1));
-    let taken_back = take_back_half_shown(region);
-    let shown = shown_pieces(region);
+    check_tables(region)?;
+    let directory = Shown::read(region)?;
+    region.store(INCARNATION, next_incarnation(region.load(INCARNATION)));
+    let taken_back = directory.take_back_halves(region);
     let (mut pool, mut live) = (Pool::default(), 0);
     for segment in (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)) {
         match segment.usage() {
             Use::Free => pool.free.push_back(segment.number),
             Use::Index => {
                 pool.index_segments += 1;
-                for piece in pieces_of(region, segment).filter(|piece| !shown.contains(piece)) {
-                    split::empty(region, piece);
-                    if !taken_back.contains(&piece) {
+                for piece in pieces_of(region, segment) {
+                    let is_half = taken_back.contains(&piece);
+                    if is_half || !directory.pieces.contains(&piece) {
+                        split::empty(region, piece);
+                    }
+                    if !is_half && !directory.pieces.contains(&piece) {
                         pool.pieces.push(piece);
                     }
                 }
@@ -56,72 +64,107 @@ pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64)> {
     Ok((pool, live))
 }
 
+/// Never 0, which is an open lock.
+fn next_incarnation(last: u64) -> u64 {
+    let next = last.wrapping_add(INCARNATION_STEP) & 0xffff_ffff;
+    if next == 0 { INCARNATION_STEP } else { next }
+}
+
 /// The pieces of a segment of the index.
 fn pieces_of<'r>(region: &'r Region, segment: Segment<'_>) -> impl Iterator<Item = u64> + use<'r> {
     let start = segment.start();
     (0..region.layout.pieces_per_segment()).map(move |piece| start + piece * region.layout.piece_size)
 }
 
-/// Refuses a region whose tables an owner could not go by.
-fn check(region: &Region) -> Result<()> {
-    let corrupt = |at: u64, finding: String| {
-        let error = Error::new(Kind::Corrupt, finding).at(at);
-        Err(error.remedy("save what can be read with `attach`, then delete the store and create it anew"))
-    };
+fn corrupt(at: u64, finding: String) -> Error {
+    let error = Error::new(Kind::Corrupt, finding).at(at);
+    error.remedy("save what can be read with `attach`, then delete the store and create it anew")
+}
+
+/// Refuses a region whose superblock or ledger an owner could not go by.
+fn check_tables(region: &Region) -> Result<()> {
     for (at, name) in [(LIMIT, "LIMIT"), (SEGMENTS_FRESH, "SEGMENTS_FRESH")] {
         let (segments, most) = (region.load(at), region.layout.segments_max);
         if segments > most {
-            return corrupt(at, format!("{name} is {segments}, and there are {most} segments at most"));
+            return Err(corrupt(at, format!("{name} is {segments}, and there are {most} segments at most")));
         }
     }
     let root = Root::load(region);
-    if root.depth() > region.layout.depth_max {
-        return corrupt(ROOT, format!("the directory has depth {}", root.depth()));
+    if root.depth() > region.layout.depth_max || root != Root::new(root.which(), root.depth()) {
+        return Err(corrupt(ROOT, format!("the root {:#x} of the index is none", root.0)));
     }
     for number in 0..region.load(SEGMENTS_FRESH) {
-        let used = Segment::new(region, number).used();
-        if used > region.layout.segment_size {
-            return corrupt(region.layout.ledger(number), format!("segment {number} counts {used} bytes"));
-        }
-    }
-    for at in (0..1 << root.depth()).map(|index| root.address(region, index)) {
-        let entry = Entry(region.load(at));
-        let number =
-            region.layout.segment_of(entry.piece(region)).filter(|number| *number < region.load(SEGMENTS_FRESH));
-        let is_index = number.is_some_and(|number| Segment::new(region, number).usage() == Use::Index);
-        if !is_index || entry.depth() > root.depth() {
-            return corrupt(at, format!("the directory's entry {:#x} names no piece of the index", entry.0));
+        if let Some(finding) = Segment::new(region, number).fault() {
+            return Err(corrupt(region.layout.ledger(number), finding));
         }
     }
     Ok(())
 }
 
-/// Makes all entries of a piece show it again, where a split had begun to show its halves. Gives the halves that were shown.
-fn take_back_half_shown(region: &Region) -> HashSet<u64> {
-    let root = Root::load(region);
-    let entry = |index: u64| Entry(region.load(root.address(region, index)));
-    let mut halves = HashSet::new();
-    for index in 0..1 << root.depth() {
-        let mine = entry(index);
-        let span = 1_u64 << root.depth().saturating_sub(mine.depth());
-        let first = index & !(span - 1);
-        // Halves are shown from the first entry on: where that is another's, they were about to be.
-        if entry(first) != mine {
-            for other in first..first + span {
-                if entry(other) != mine {
-                    halves.insert(entry(other).piece(region));
-                    region.store(root.address(region, other), mine.0);
-                }
-            }
-        }
-    }
-    halves
+/// What the directory shows.
+struct Shown {
+    pieces: HashSet<u64>,
+    /// The entries of a piece that show its halves already, and what they showed before.
+    half_shown: Option<(Range<u64>, Entry)>,
 }
 
-/// The pieces that the directory shows.
-fn shown_pieces(region: &Region) -> HashSet<u64> {
-    let root = Root::load(region);
-    (0..1 << root.depth()).map(|index| Entry(region.load(root.address(region, index))).piece(region)).collect()
+impl Shown {
+    /// Reads the directory. A piece has all entries of its prefix, and no other; but one may be about to be split. Then the last of
+    /// them show it, and those in front its halves, since halves are shown from the first entry on.
+    fn read(region: &Region) -> Result<Self> {
+        let root = Root::load(region);
+        let entry = |index: u64| Entry(region.load(root.address(region, index)));
+        let (mut shown, mut index) = (Self { pieces: HashSet::new(), half_shown: None }, 0);
+        while index < 1 << root.depth() {
+            let mine = entry(index);
+            let at = root.address(region, index);
+            if !mine.is_piece_of(region, root) {
+                return Err(corrupt(at, format!("the directory's entry {:#x} names no piece of the index", mine.0)));
+            }
+            let span = 1 << (root.depth() - mine.depth());
+            let first = index & !(span - 1);
+            let run = (index..first + span).take_while(|index| entry(*index) == mine).count() as u64;
+            let (is_first, is_last) = (first == index, index + run == first + span);
+            let is_begun = is_first && !is_last && entry(index + run).depth() + 1 == mine.depth();
+            let is_rest = !is_first && is_last && shown.half_shown.is_none();
+            let is_whole = is_first && is_last;
+            let is_sound = is_whole || is_begun || is_rest && are_halves(region, (first..index).map(entry), mine);
+            if !is_sound || !shown.pieces.insert(mine.piece(region)) {
+                return Err(corrupt(at, format!("entry {index} of the directory contradicts the others")));
+            }
+            if is_rest {
+                shown.half_shown = Some((first..index, mine));
+            }
+            index += run;
+        }
+        Ok(shown)
+    }
+
+    /// Makes all entries of a piece show it again, where a split had begun to show its halves. Gives the halves that were shown.
+    fn take_back_halves(&self, region: &Region) -> HashSet<u64> {
+        let root = Root::load(region);
+        let Some((entries, piece)) = self.half_shown.clone() else { return HashSet::new() };
+        let take_back = |index| {
+            let at = root.address(region, index);
+            let half = Entry(region.load(at)).piece(region);
+            region.store(at, piece.0);
+            half
+        };
+        entries.map(take_back).collect()
+    }
+}
+
+/// Whether these entries show halves of a piece: one bit deeper, and with nothing in them that it has not. It is not emptied before all
+/// of its entries show its halves.
+fn are_halves(region: &Region, mut entries: impl Iterator<Item = Entry>, whole: Entry) -> bool {
+    let slots: HashSet<u64> = whole.slots(region).map(|slot| slot.displaced(0).0).collect();
+    let mut last = whole;
+    entries.all(|half| {
+        let is_known = half == last;
+        last = half;
+        let is_within = |half: Entry| half.slots(region).all(|slot| slots.contains(&slot.displaced(0).0));
+        is_known || half.depth() == whole.depth() + 1 && is_within(half)
+    })
 }
 
 #[cfg(test)]
@@ -153,7 +196,7 @@ mod tests {
         let root = Root::load(region);
         let entry = |index: u64| Entry(region.load(root.address(region, index)));
         let first = (0..1 << root.depth()).find(|index| entry(*index).depth() < root.depth()).expect("some are behind");
-        let shown = shown_pieces(region);
+        let shown = Shown::read(region).unwrap().pieces;
         let free = (0..region.load(SEGMENTS_FRESH))
             .map(|number| Segment::new(region, number))
             .filter(|segment| segment.usage() == Use::Index)
@@ -169,12 +212,50 @@ mod tests {
         let region = memory.view().region;
         let (at, old, half) = about_to_split(region);
         region.store(at, Entry::new(region, half, old.depth() + 1).0);
-        region.store(half + WORD, 12345 * WORD);
+        // Of the old one's slots any may be there by now.
+        let slot = old.slots(region).next().expect("it is not empty");
+        region.store(half + WORD, slot.displaced(1).0);
         assert!(verify(region).faults > 0);
         let (pool, live) = adopt(region).unwrap();
         assert_eq!((region.load(at), region.load(half + WORD)), (old.0, 0), "shown again, and emptied");
         assert!(!pool.pieces.contains(&half) && live > 0);
         assert_eq!(verify(region).findings, Vec::<String>::new());
+    }
+
+    /// What the directory cannot say is refused, before anything is changed.
+    #[test]
+    fn a_directory_that_contradicts_itself_is_refused() {
+        let memory = filled();
+        let region = memory.view().region;
+        let (root, incarnation) = (Root::load(region), region.load(INCARNATION));
+        let entries: Vec<u64> = (0..1 << root.depth()).map(|index| region.load(root.address(region, index))).collect();
+        for (index, &entry) in entries.iter().enumerate() {
+            let other = *entries.iter().find(|other| **other != entry).expect("there are several pieces");
+            for word in [0, other, entry + 1, entry - 1, entry | 1 << 63, entry | 1 << 7, entry & 0xff, u64::MAX] {
+                let at = root.address(region, index as u64);
+                region.store(at, word);
+                let refused = adopt(region).map(drop).expect_err(&format!("entry {index} of {entry:#x} is {word:#x}"));
+                assert_eq!((refused.kind(), region.load(INCARNATION)), (Kind::Corrupt, incarnation), "{refused}");
+                region.store(at, entry);
+            }
+        }
+        adopt(region).unwrap();
+        assert_ne!(region.load(INCARNATION), incarnation);
+    }
+
+    #[test]
+    fn no_lock_of_the_dead_looks_like_ours() {
+        assert_eq!(next_incarnation(u64::MAX), INCARNATION_STEP - 1, "no more bits than a lock has");
+        assert_eq!(next_incarnation(INCARNATION_STEP.wrapping_neg()), INCARNATION_STEP, "never 0");
+        let mut incarnations = vec![0, 1];
+        for _ in 0..200 {
+            let next = next_incarnation(*incarnations.last().unwrap());
+            assert!(
+                incarnations.iter().all(|before| (before ^ next).count_ones() > 1),
+                "a flipped bit makes {next:#x}"
+            );
+            incarnations.push(next);
+        }
     }
 
     /// A cursor that was made while the halves were shown goes on in the whole.

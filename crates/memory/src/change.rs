@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::large::VALUE_LEN_MAX;
 use crate::read::{Meta, Seen};
 use crate::record::Record;
 use crate::region::Region;
@@ -80,11 +81,11 @@ impl Large {
         bytes
     }
 
-    /// What `to_bytes` made; of anything else, something.
+    /// What `to_bytes` made; of anything else, something no longer than a value may be.
     pub(crate) fn of(bytes: &[u8]) -> Self {
         let word =
             |at: usize| bytes.get(at..at + 8).map_or(0, |word| u64::from_le_bytes(word.try_into().expect("eight")));
-        Self { id: word(0), len: word(8) }
+        Self { id: word(0), len: word(8).min(VALUE_LEN_MAX) }
     }
 }
 

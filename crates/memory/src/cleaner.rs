@@ -1,12 +1,14 @@
 //! The cleaner: makes free segments out of those whose records are mostly dead.
 //!
-//! A pass takes one segment, the one with the highest `(1 - u) * age / u`: `u` is the share of it that is live, `age` how much
-//! users have written since it was opened (RAMCloud's formula with the segment's age; Rumble, "Memory and Object Management in
-//! RAMCloud", 2014). Its records are moved to the heads of survivors, which stay open from pass to pass; there is one for each
+//! A pass takes one segment, the one that is most worth it (`victims.rs`). Its records are moved to the heads of survivors, which stay open from pass to pass; there is one for each
 //! lifetime that the records may be expected to have (after SepBIT, FAST '22), so that what dies together lies together.
 //!
 //! A record is live if its key's slot names it. It is copied and the slot swung under the lock of the key's home; readers see
 //! one place or the other.
+//!
+//! A segment is given back only if nothing names a byte of it. Which records it holds is told by walking over them, and damage may hide some
+//! (`walk.rs`); so unless the ledger counts every byte as dead in the end, the whole index is asked. A segment that something still names is
+//! left as it is, and counted ([`Memory::damaged`](crate::Memory::damaged)); the next owner tries it again.
 
 use std::collections::VecDeque;
 
@@ -18,28 +20,40 @@ use crate::head::Head;
 use crate::index::bucket::Home;
 use crate::index::bucket::Locked;
 use crate::index::directory::Place;
+use crate::index::names;
 use crate::large::Orphan;
 use crate::owner::Owner;
-use crate::read::{Seen, now};
+use crate::read::Seen;
 use crate::record::Record;
-use crate::region::{CLOCK, MOVED, Region, SEGMENTS_FRESH};
+use crate::region::{CLOCK, MOVED};
 use crate::segment::{Segment, Stream, Use};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::lock;
+use crate::victims::Victims;
+use crate::walk::Walk;
 
 /// Records whose homes are asked for ahead of the one that is moved.
 const AHEAD: usize = 16;
 /// Short-lived segments that the mean lifetime is taken over.
 const LIFETIMES: usize = 16;
-/// A segment of which less than one part in this many is dead is not worth a pass.
-const GAIN_MIN: u64 = 50;
 
 /// The heads of survivors, and what a cleaner has learnt. For one thread at a time.
 pub(crate) struct Cleaner {
     heads: [Head; 4],
+    victims: Victims,
     lifetimes: VecDeque<u64>,
     scratch: Vec<u8>,
     pub(crate) stats: Stats,
+}
+
+/// What a pass left of a segment.
+enum Left {
+    /// Nothing names a byte of it.
+    Nothing,
+    /// Records that there was no room for.
+    NoRoom,
+    /// Records that could not be told from each other, and that something names.
+    Damage,
 }
 
 /// What a cleaner has done since the region was opened.
@@ -61,6 +75,7 @@ impl Cleaner {
     pub(crate) fn new() -> Self {
         Self {
             heads: Stream::SURVIVORS.map(Head::new),
+            victims: Victims::default(),
             lifetimes: VecDeque::new(),
             scratch: Vec::new(),
             stats: Stats::default(),
@@ -71,27 +86,36 @@ impl Cleaner {
     pub(crate) fn pass(&mut self, owner: &Owner) -> Result<bool> {
         let region = &owner.region;
         let clock = region.word(CLOCK).load(Relaxed);
-        let Some((victim, stream)) = choose(region, clock) else { return Ok(false) };
-        let age = clock.saturating_sub(victim.created());
-        let survivors = survivors_of(stream, age, owner.lifetime.load(Relaxed));
-        let moved = self.stats.moved;
-        if Flaw::FreeBeforeSwing.is_planted() {
-            lock(&owner.pool).give(region, victim.number);
+        loop {
+            let Some((victim, stream)) = self.victims.claim(region, clock) else { return Ok(false) };
+            let age = clock.saturating_sub(victim.created());
+            let survivors = survivors_of(stream, age, owner.lifetime.load(Relaxed));
+            let moved = self.stats.moved;
+            let is_early = Flaw::FreeBeforeSwing.is_planted();
+            if is_early {
+                lock(&owner.pool).give(region, victim.number);
+            }
+            let left = self.evacuate(owner, victim, survivors);
+            region.word(MOVED).fetch_add(self.stats.moved - moved, Relaxed);
+            match left {
+                Ok(Left::Nothing) => {
+                    if !is_early {
+                        lock(&owner.pool).give(region, victim.number);
+                    }
+                    self.stats.segments += 1;
+                    if stream == Stream::SHORT {
+                        owner.lifetime.store(self.learn(age), Relaxed);
+                    }
+                    return Ok(true);
+                }
+                // It stays as it is: readers read what can be read, and no cleaner of this owner chooses it again.
+                Ok(Left::Damage) => owner.note_damage(),
+                Ok(Left::NoRoom) | Err(_) => {
+                    victim.set_usage(Use::Closed(stream));
+                    return left.map(|_| false);
+                }
+            }
         }
-        let is_empty = self.evacuate(owner, victim, survivors);
-        region.word(MOVED).fetch_add(self.stats.moved - moved, Relaxed);
-        if !is_empty? {
-            victim.set_usage(Use::Closed(stream));
-            return Ok(false);
-        }
-        if !Flaw::FreeBeforeSwing.is_planted() {
-            lock(&owner.pool).give(region, victim.number);
-        }
-        self.stats.segments += 1;
-        if stream == Stream::SHORT {
-            owner.lifetime.store(self.learn(age), Relaxed);
-        }
-        Ok(true)
     }
 
     /// Takes note of how long a short-lived segment lasted; gives the mean of the last ones, once there are enough.
@@ -103,31 +127,36 @@ impl Cleaner {
         if self.lifetimes.len() > LIFETIMES {
             self.lifetimes.pop_front();
         }
-        self.lifetimes.iter().sum::<u64>() / self.lifetimes.len() as u64
+        self.lifetimes.iter().fold(0, |sum: u64, age| sum.saturating_add(*age)) / self.lifetimes.len() as u64
     }
 
-    /// Moves what is live out of a segment. `false` if there is no room for it; what was moved stays moved.
-    fn evacuate(&mut self, owner: &Owner, victim: Segment<'_>, survivors: usize) -> Result<bool> {
+    /// Moves what is live out of a segment; what was moved stays moved.
+    fn evacuate(&mut self, owner: &Owner, victim: Segment<'_>, survivors: usize) -> Result<Left> {
         let region = &owner.region;
-        let end = victim.start() + victim.used();
         let mut batch = Vec::with_capacity(AHEAD);
-        let mut next = victim.start();
-        while next < end {
+        let mut walk = Walk::over(region, victim);
+        loop {
             batch.clear();
-            while next < end && batch.len() < AHEAD {
-                let record = Record::at(region, next);
+            for record in walk.by_ref().take(AHEAD) {
                 let hash = record.hash(region, &mut self.scratch);
                 region.prefetch(Home::new(region, Place::of(region, hash), hash).address());
                 batch.push((record, hash));
-                next += record.head.size();
             }
             for &(record, hash) in &batch {
                 if !self.relocate(owner, record, hash, survivors)? {
-                    return Ok(false);
+                    return Ok(Left::NoRoom);
                 }
             }
+            if batch.is_empty() {
+                break;
+            }
         }
-        Ok(true)
+        // As a rule everything is dead now. If not, a former owner died before it could count a record, or there is damage.
+        let is_dead = walk.torn_at().is_none() && victim.dead() == victim.used();
+        if is_dead || !names::any(region, |address| region.layout.segment_of(address) == Some(victim.number)) {
+            return Ok(Left::Nothing);
+        }
+        Ok(Left::Damage)
     }
 
     /// Moves one record if it is live. `false` if there is no room for it.
@@ -138,14 +167,19 @@ impl Cleaner {
             let Some(segment) = owner.survivor(Stream::SURVIVORS[survivors])? else { return Ok(false) };
             head.renew(region, segment, region.word(CLOCK).load(Relaxed));
         }
-        let home = Locked::of(region, hash, owner.incarnation);
+        // What cannot be locked stays where it is, and its segment with it.
+        let Ok(home) = Locked::of(region, hash, owner.incarnation) else { return Ok(true) };
         if Flaw::NotLocked.is_planted() {
             home.0.unlock();
         }
         let named = home.0.find(|at, slot| (slot.address() == record.address).then_some((at, slot)));
         let Some((at, slot)) = named else { return Ok(true) };
-        // It may have grown since it was looked at; the room it has is the same.
+        // It may have grown since it was looked at; the room it has is the same, unless somebody damages it right now.
+        let size = record.head.size();
         let record = Record::at(region, record.address);
+        if record.head.size() != size {
+            return Ok(true);
+        }
         if owner.dropped.contains(record.head.table()) || Seen::of(region, record).is_expired() {
             let orphan = Orphan::of(&Old { region, record }, hash);
             owner.remove(&home, at, slot, record);
@@ -158,42 +192,12 @@ impl Cleaner {
         let cleaned = record.head.cleaned();
         let address = head.append_copy(region, record, cleaned, |_| {});
         region.store(at, slot.moved_to(address).0);
-        if cleaned.size() < record.head.size() {
-            owner.live.fetch_sub(record.head.size() - cleaned.size(), Relaxed);
+        Segment::bury_record(region, record);
+        if cleaned.size() < size {
+            owner.live.fetch_sub(size - cleaned.size(), Relaxed);
         }
         self.stats.moved += cleaned.size();
         Ok(true)
-    }
-}
-
-/// Claims the segment that is most worth a pass.
-fn choose(region: &Region, clock: u64) -> Option<(Segment<'_>, Stream)> {
-    let size = region.layout.segment_size;
-    let mut now_if_needed = None;
-    let score = |segment: Segment<'_>, expired: u64| {
-        let live = segment.live().saturating_sub(expired);
-        let age = clock.saturating_sub(segment.created()) + 1;
-        if (segment.used() - live.min(segment.used())) * GAIN_MIN < size {
-            return 0.0;
-        }
-        let whole = |number: u64| f64::from(u32::try_from(number >> 3).unwrap_or(u32::MAX));
-        if live == 0 { f64::INFINITY } else { whole(size - live.min(size)) * whole(age) / whole(live) }
-    };
-    loop {
-        let mut best = None;
-        for segment in (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)) {
-            let Use::Closed(stream) = segment.usage() else { continue };
-            let expired =
-                if segment.is_expiring() { segment.expired(*now_if_needed.get_or_insert_with(now)) } else { 0 };
-            let score = score(segment, expired);
-            if score > best.map_or(0.0, |(best, _, _)| best) {
-                best = Some((score, segment, stream));
-            }
-        }
-        let (_, segment, stream) = best?;
-        if segment.claim(stream) {
-            return Some((segment, stream));
-        }
     }
 }
 
@@ -206,5 +210,99 @@ fn survivors_of(stream: Stream, age: u64, lifetime: u64) -> usize {
         0..2 => 1,
         2..16 => 2,
         _ => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Geometry;
+    use crate::memory::Memory;
+    use crate::options::Options;
+    use crate::record::Key;
+    use crate::region::{Region, SEGMENTS_FRESH};
+    use crate::update::TableId;
+
+    const TABLE: TableId = TableId { number: 1, is_versioned: false };
+    const KEYS: u64 = 400;
+    /// Of a record's head: the lengths of its value and its key.
+    const LENGTHS: u64 = (1 << 34) - 1;
+    const INTEGER_KEY: u64 = ((1 << 17) - 1) << 17;
+    const TOO_LONG: u64 = 100_000;
+
+    /// Segments that are full, each with some records that are dead.
+    fn worn() -> Memory {
+        let geometry = Geometry { segment_size: 8 << 10, segments_max: 100, buckets: 4 };
+        let options =
+            Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(100 * (8 << 10)) };
+        let memory = Memory::anonymous(&options).unwrap();
+        let put = |key| assert!(memory.put(TABLE, Key::Integer(key), 0, &[1; 100], None, |_| true).is_ok());
+        (0..KEYS).for_each(put);
+        (0..KEYS).step_by(3).for_each(put);
+        memory
+    }
+
+    /// The first record of a closed segment, and the segment.
+    fn first_closed(region: &Region) -> (Segment<'_>, Record) {
+        let segments = (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number));
+        let segment = segments.into_iter().find(|segment| matches!(segment.usage(), Use::Closed(_))).unwrap();
+        (segment, Record::at(region, segment.start()))
+    }
+
+    fn clean_all(memory: &Memory) {
+        while memory.clean().unwrap() {}
+    }
+
+    fn missing(memory: &Memory) -> Vec<u64> {
+        let mut value = Vec::new();
+        let is_missing = |key: &u64| memory.view().get(1, Key::Integer(*key), &mut value).unwrap().is_none();
+        (0..KEYS).filter(is_missing).collect()
+    }
+
+    /// The head of a dead record that claims to be longer hides live ones behind it, and what is inside of them looks like records.
+    #[test]
+    fn records_behind_damage_are_not_lost() {
+        // Longer by a word, by segments, beyond what keys may have, beyond what values may have.
+        for lengths in [INTEGER_KEY + 110, INTEGER_KEY + 60_000, (70_000 << 17) + 100, INTEGER_KEY + TOO_LONG] {
+            let memory = worn();
+            let region = memory.view().region;
+            let (segment, first) = first_closed(region);
+            assert_eq!(region.load(first.address + 8), 0, "the first key, which was overwritten");
+            region.store(first.address, first.head.0 & !LENGTHS | lengths);
+            assert!(memory.verify().faults > 0, "{lengths:#x}");
+            clean_all(&memory);
+            assert_eq!((missing(&memory), memory.damaged()), (vec![], 1), "{lengths:#x}");
+            assert!(matches!(segment.usage(), Use::Cleaning(_)), "left alone");
+            // What cannot be cleaned keeps nobody from writing.
+            for round in 0..10 * KEYS {
+                memory.put(TABLE, Key::Integer(round % KEYS), 0, &[2; 100], None, |_| true).unwrap();
+            }
+        }
+    }
+
+    /// A dead byte that was not counted, as by an owner who died, is no damage.
+    #[test]
+    fn what_was_not_counted_comes_back() {
+        let memory = worn();
+        let (segment, first) = first_closed(memory.view().region);
+        segment.bury(first.head.size().wrapping_neg());
+        clean_all(&memory);
+        assert_eq!((missing(&memory), memory.damaged()), (vec![], 0));
+        assert_ne!(segment.usage(), Use::Cleaning(Stream::LONG));
+    }
+
+    /// A table's number is not given to another while damage hides records of it.
+    #[test]
+    fn a_number_stays_dropped_whose_records_are_hidden() {
+        let memory = worn();
+        let region = memory.view().region;
+        memory.drop_table(2).unwrap();
+        clean_all(&memory);
+        assert!(!memory.is_dropping(2));
+        let first = first_closed(region).1;
+        region.store(first.address, first.head.0 & !LENGTHS | INTEGER_KEY | TOO_LONG);
+        memory.drop_table(1).unwrap();
+        clean_all(&memory);
+        assert!(memory.is_dropping(1));
     }
 }

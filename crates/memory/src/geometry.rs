@@ -140,6 +140,12 @@ impl Layout {
         (segment < self.segments_max).then_some(segment)
     }
 
+    /// Whether `len` bytes from `address` on lie in one segment.
+    #[inline]
+    pub(crate) fn holds(&self, address: u64, len: u64) -> bool {
+        self.segment_of(address).is_some() && (address & (self.segment_size - 1)) + len <= self.segment_size
+    }
+
     /// Where a piece starts, by its number.
     #[inline]
     pub(crate) fn piece(&self, number: u64) -> u64 {
@@ -179,6 +185,7 @@ mod tests {
             assert_eq!(layout.segment(3) % geometry.segment_size, 0);
             let address = layout.segment(3) + geometry.segment_size - 8;
             assert_eq!((layout.segment_of(address), layout.segment_of(address + 8)), (Some(3), Some(4)));
+            assert!(layout.holds(address, 8) && !layout.holds(address, 16) && !layout.holds(4096, 8));
             assert_eq!((layout.segment_of(4096), layout.segment_of(layout.region_len())), (None, None));
             assert_eq!(
                 layout.piece(layout.piece_number(address)) / geometry.piece_size(),

@@ -4,36 +4,28 @@
 //! store/store.toml   format, id, path of the region        store/lock   locked by the owner as long as it lives
 //! /dev/shm/hammerspace-ID                                  the region, unless it was put elsewhere
 //! ```
+//!
+//! A store is made under the lock: first the description, under another name; then the region, until everything stands in it; then the
+//! description gets its name. So nobody meets a region that is not whole, and at any instant there is something in the directory that
+//! names the region: what a maker that died leaves behind goes with the next `create` or `remove`.
 
-use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use hammerspace_error::{Doing, Error, Kind, Result};
 use hammerspace_os::{Access, Dir, File, Owned};
-use serde::Deserialize;
 use uuid::Uuid;
 
+use crate::description::{self, Description};
 use crate::geometry::{Geometry, LEDGER_ENTRY, Layout, WORD};
 use crate::options::Options;
 use crate::pool::Backing;
 use crate::region::{LIMIT, Region};
 use crate::sync::Words;
 
-const DESCRIPTION: &str = "store.toml";
 const LOCK: &str = "lock";
-const FORMAT: u64 = 1;
 /// How often a lock is tried again that a reader may be looking at.
 const LOCK_TRIES: u32 = 20;
-
-/// What `store.toml` says.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Description {
-    format: u64,
-    id: Uuid,
-    region: PathBuf,
-}
 
 /// The region's file, from which segments that were never used get their memory.
 pub(crate) struct RegionFile(File);
@@ -64,36 +56,74 @@ pub(crate) struct Held {
     pub(crate) lock: Owned,
 }
 
-/// Makes a store and owns it.
-pub(crate) fn create(path: &Path, options: &Options) -> Result<Held> {
+/// Makes a store and owns it. `plant` makes its region whole.
+pub(crate) fn create<T>(
+    path: &Path,
+    options: &Options,
+    plant: impl FnOnce(&Region, &RegionFile) -> Result<T>,
+) -> Result<(Held, T)> {
     let dir = Dir::create(path)?;
     let lock = lock(&dir)?;
-    if dir.open_file(DESCRIPTION)?.is_some() {
-        let error = Error::new(Kind::Invalid, "there is a store already").file(path.join(DESCRIPTION));
+    if dir.open_file(description::NAME)?.is_some() {
+        let error = Error::new(Kind::Invalid, "there is a store already").file(path.join(description::NAME));
         return Err(error.remedy("open it, or choose another directory"));
     }
+    clear_half_made(&dir)?;
     let id = Uuid::new_v4();
     let place = region_path(options, id)?;
     let geometry = options.geometry.unwrap_or_else(|| Geometry::for_limit(options.limit));
     options.segments(geometry.check()?)?;
-    let file = create_region(&place, geometry, options)?;
-    let made = fill(&file, geometry, id, options).and_then(|region| {
-        describe(&dir, id, &place)?;
-        Ok(region)
+    let made = make_region(&dir, &place, geometry, id, options).and_then(|(file, region)| {
+        let planted = plant(&region, &file)?;
+        dir.rename(description::MAKING, description::NAME)?;
+        Ok((file, region, planted))
     });
     match made {
-        Ok(region) => Ok(Held { file, region, lock }),
+        Ok((file, region, planted)) => Ok((Held { file, region, lock }, planted)),
         Err(error) => {
-            std::fs::remove_file(&place).ok();
+            clear_half_made(&dir).ok();
             Err(error)
         }
+    }
+}
+
+/// A region's file, and what every region begins with.
+fn make_region(
+    dir: &Dir,
+    place: &Path,
+    geometry: Geometry,
+    id: Uuid,
+    options: &Options,
+) -> Result<(RegionFile, Region)> {
+    description::write(dir, id, place)?;
+    let file = create_region(place, geometry, options)?;
+    let region = fill(&file, geometry, id, options)?;
+    Ok((file, region))
+}
+
+/// Removes what is left of a store that was not made to its end. The lock is held.
+fn clear_half_made(dir: &Dir) -> Result<()> {
+    match description::read(dir, description::MAKING) {
+        Ok(None) => return Ok(()),
+        Ok(Some(half_made)) => remove_region(&half_made.region)?,
+        // It was not even written to its end, so there was no region yet.
+        Err(error) if error.kind() == Kind::Corrupt => {}
+        Err(error) => return Err(error),
+    }
+    dir.unlink(description::MAKING).map(drop)
+}
+
+fn remove_region(place: &Path) -> Result<()> {
+    match std::fs::remove_file(place) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("delete", error).file(place)),
+        _ => Ok(()),
     }
 }
 
 /// Opens a store that nobody owns.
 pub(crate) fn open(path: &Path) -> Result<Held> {
     let dir = Dir::open(path)?;
-    let description = read_description(&dir)?;
+    let description = described(&dir)?;
     let lock = lock(&dir)?;
     let file = open_region(&description.region, |path| File::open_to_write(path))?;
     let region = map(&file, description.id, Access::Write)?;
@@ -103,7 +133,7 @@ pub(crate) fn open(path: &Path) -> Result<Held> {
 /// The region of a store, to read.
 pub(crate) fn attach(path: &Path) -> Result<(Region, File)> {
     let dir = Dir::open(path)?;
-    let description = read_description(&dir)?;
+    let description = described(&dir)?;
     let file = open_region(&description.region, |path| File::open(path))?;
     let Some(lock) = dir.open_file(LOCK)? else {
         return Err(Error::new(Kind::Missing, "the store has no lock").file(path.join(LOCK)));
@@ -111,23 +141,46 @@ pub(crate) fn attach(path: &Path) -> Result<(Region, File)> {
     Ok((map(&file, description.id, Access::Read)?, lock))
 }
 
-/// Deletes a store that nobody owns, and its directory if nothing else is in it. The description goes after the region: what is left of a removal
-/// that was cut short is removed by the next.
+/// Deletes a store that nobody owns, or what is left of one, and its directory if nothing else is in it. The description goes after
+/// the region: what is left of a removal that was cut short is removed by the next.
 pub(crate) fn remove(path: &Path) -> Result<()> {
     let dir = Dir::open(path)?;
-    let description = read_description(&dir)?;
-    let _lock = lock(&dir)?;
-    match std::fs::remove_file(&description.region) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(Error::io("delete", error).file(&description.region));
-        }
-        _ => {}
+    if dir.open_file(description::MAKING)?.is_none() {
+        described(&dir)?;
     }
-    dir.unlink(DESCRIPTION)?;
+    let _lock = lock(&dir)?;
+    clear_half_made(&dir)?;
+    if let Some(description) = description::read(&dir, description::NAME)? {
+        remove_region(&description.region)?;
+        dir.unlink(description::NAME)?;
+    }
     dir.unlink(LOCK)?;
     // Whatever else is in it is not ours.
     std::fs::remove_dir(path).ok();
     Ok(())
+}
+
+/// What a store's directory says of it.
+fn described(dir: &Dir) -> Result<Description> {
+    match description::read(dir, description::NAME)? {
+        Some(description) => Ok(description),
+        None => Err(absent(dir)?),
+    }
+}
+
+/// Why there is no description.
+fn absent(dir: &Dir) -> Result<Error> {
+    let path = dir.path().join(description::NAME);
+    if dir.open_file(LOCK)?.map_or(Ok(false), |lock| lock.is_locked())? {
+        let error = Error::new(Kind::Busy, "another process is making the store, or removing it").file(path);
+        return Ok(error.remedy("try again"));
+    }
+    if dir.open_file(description::MAKING)?.is_some() {
+        let error = Error::new(Kind::Missing, "there is no store: who began to make one died").file(path);
+        return Ok(error.remedy("create it anew, or remove what is left of it with `hammerspace store remove`"));
+    }
+    let error = Error::new(Kind::Missing, "there is no store here").file(path);
+    Ok(error.remedy("create one with `hammerspace store create`, or correct the path"))
 }
 
 fn lock(dir: &Dir) -> Result<Owned> {
@@ -154,8 +207,9 @@ fn create_region(place: &Path, geometry: Geometry, options: &Options) -> Result<
         return Err(Error::new(Kind::Invalid, "no file can be made here").file(place));
     };
     let file = Dir::open(parent)?.create_file_with_mode(name, options.mode)?;
-    let made = check_room(&file, place, options.limit).and_then(|()| file.truncate(geometry.region_len()));
-    made.inspect_err(|_| drop(std::fs::remove_file(place))).map(|()| RegionFile(file))
+    check_room(&file, place, options.limit)?;
+    file.truncate(geometry.region_len())?;
+    Ok(RegionFile(file))
 }
 
 /// Refuses a limit that the file system cannot hold, before anything is written.
@@ -193,38 +247,6 @@ fn fill(file: &RegionFile, geometry: Geometry, id: Uuid, options: &Options) -> R
 
 fn page_size() -> u64 {
     hammerspace_os::process::page_size() as u64
-}
-
-fn describe(dir: &Dir, id: Uuid, place: &Path) -> Result<()> {
-    let place = place.to_str().ok_or_else(|| Error::new(Kind::Invalid, "the path is not UTF-8").file(place))?;
-    // A literal string of TOML, which cannot hold what it is delimited by.
-    if place.contains(['\'', '\n']) {
-        return Err(Error::new(Kind::Invalid, "the path has a quote or a line's end in it").file(place));
-    }
-    let text = format!(
-        "# A store of Hammerspace. Its data lies in the region.\nformat = {FORMAT}\nid = \"{id}\"\nregion = '{place}'\n"
-    );
-    let mut file = dir.create_file(DESCRIPTION)?;
-    file.write_all(text.as_bytes()).doing("write").map_err(|error| error.file(file.path()))
-}
-
-fn read_description(dir: &Dir) -> Result<Description> {
-    let path = dir.path().join(DESCRIPTION);
-    let Some(file) = dir.open_file(DESCRIPTION)? else {
-        let error = Error::new(Kind::Missing, "there is no store here").file(path);
-        return Err(error.remedy("create one with `hammerspace store create`, or correct the path"));
-    };
-    let mut bytes = vec![0; 1 << 16];
-    let len = file.read_at(&mut bytes, 0)?;
-    let corrupt = |finding: String| Error::new(Kind::Corrupt, finding).file(&path).remedy("create the store anew");
-    let text = std::str::from_utf8(&bytes[..len]).map_err(|error| corrupt(format!("not a description: {error}")))?;
-    let description: Description =
-        toml::from_str(text).map_err(|error| corrupt(format!("not a description: {}", error.message())))?;
-    if description.format != FORMAT {
-        let finding = format!("the store has format {}, and this build knows {FORMAT}", description.format);
-        return Err(Error::new(Kind::Unsupported, finding).file(&path).remedy("use the build that made it"));
-    }
-    Ok(description)
 }
 
 fn open_region(place: &Path, open: impl FnOnce(&Path) -> Result<File>) -> Result<File> {

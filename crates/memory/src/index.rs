@@ -18,6 +18,7 @@
 
 pub(crate) mod bucket;
 pub(crate) mod directory;
+pub(crate) mod names;
 pub(crate) mod slot;
 pub(crate) mod split;
 

@@ -18,6 +18,7 @@
 mod adopt;
 mod change;
 mod cleaner;
+mod description;
 mod flaw;
 mod flight;
 mod geometry;
@@ -40,7 +41,9 @@ mod sync;
 mod threads;
 mod update;
 mod verify;
+mod victims;
 mod view;
+mod walk;
 
 // The tests of schedules play as those of threads and processes do.
 #[cfg(test)]

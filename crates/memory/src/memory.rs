@@ -20,7 +20,7 @@ use crate::owner::Owner;
 use crate::pool::{Backing, For, Pool};
 use crate::record::{INLINE_MAX, Key};
 use crate::region::{CATALOGUE, INCARNATION, LIMIT, OWNER, Region};
-use crate::sync::Ordering::Release;
+use crate::sync::Ordering::{Relaxed, Release};
 use crate::sync::{Words, lock};
 use crate::update::{TableId, update};
 use crate::verify::{Report, verify};
@@ -31,7 +31,7 @@ use crate::{adopt, large};
 ///
 /// Belongs to the process that opened it: a child forked from it gets [`Kind::Invalid`] from every change.
 pub struct Memory {
-    pub(crate) owner: Arc<Owner>,
+    owner: Arc<Owner>,
     threads: Vec<JoinHandle<()>>,
     here: Here,
     _lock: Option<Owned>,
@@ -40,8 +40,8 @@ pub struct Memory {
 impl Memory {
     /// Makes a store at `path` and owns it.
     pub fn create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        let Held { file, region, lock } = home::create(path.as_ref(), options)?;
-        let pool = plant(&region, &file)?;
+        let (Held { file, region, lock }, pool) =
+            home::create(path.as_ref(), options, |region, file| plant(region, file))?;
         Self::start(region, pool, 0, Box::new(file), Some(lock), options)
     }
 
@@ -92,6 +92,11 @@ impl Memory {
     #[inline]
     pub fn view(&self) -> View<'_> {
         View { region: &self.owner.region }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn owner(&self) -> &Owner {
+        &self.owner
     }
 
     fn check(&self) -> Result<()> {
@@ -156,7 +161,9 @@ impl Memory {
             let mut is_long = false;
             let outcome = self.update(table, key, |old| {
                 let is_refused = !is_wanted(old);
-                is_long = !is_refused && old.map_or(0, Old::len) + bytes.len() as u64 > INLINE_MAX as u64;
+                let is_large = old.is_some_and(|old| old.large().is_some());
+                let len = old.map_or(0, Old::len) + bytes.len() as u64;
+                is_long = !is_refused && (is_large || len > INLINE_MAX as u64);
                 if is_refused || is_long { Change::Keep } else { Change::Append { kind, bytes } }
             })?;
             if !is_long {
@@ -175,8 +182,8 @@ impl Memory {
         }
     }
 
-    /// Drops a table: O(threads) now, and what its records take comes back later. Until `has_dropped` says that nothing is left,
-    /// its number must not be used for another.
+    /// Drops a table. It waits for each thread to end the change it is at, and each cleaner its pass, which is milliseconds; what the
+    /// table's records take comes back later. While `is_dropping` says that something is left, its number must not be used for another.
     pub fn drop_table(&self, table: u16) -> Result<()> {
         self.check()?;
         self.owner.drop_table(table);
@@ -189,8 +196,10 @@ impl Memory {
     }
 
     /// Says that the list of tables has changed, for whoever looks at [`View::catalogue`].
-    pub fn bump_catalogue(&self) {
+    pub fn bump_catalogue(&self) -> Result<()> {
+        self.check()?;
         self.owner.region.word(CATALOGUE).fetch_add(1, Release);
+        Ok(())
     }
 
     /// Raises or lowers the memory limit. [`Kind::Invalid`] beyond what the region was made for.
@@ -226,8 +235,15 @@ impl Memory {
         self.owner.cleaners.iter().map(|cleaner| lock(cleaner).stats).fold(Stats::default(), Stats::plus)
     }
 
-    /// Looks at everything, while nobody changes anything.
+    /// Segments whose memory does not come back, since damage hides what is in them: as far as cleaners have met them, since the store was
+    /// opened. [`verify`](Self::verify) tells where it is.
+    pub fn damaged(&self) -> u64 {
+        self.owner.damaged.load(Relaxed)
+    }
+
+    /// Looks at everything, while nobody changes anything; cleaners wait until it is done.
     pub fn verify(&self) -> Report {
+        let _paused = self.owner.pause();
         verify(&self.owner.region)
     }
 }

@@ -6,12 +6,14 @@
 //! Locks are taken in this order, and nobody waits for an earlier one: large, seat, splits, cleaner, pool, home. Splitting locks all homes
 //! of a piece; who holds one waits for nothing.
 
+use std::fmt::Write;
+
 use hammerspace_error::{Error, Kind, Result};
 
 use crate::cleaner::Cleaner;
 use crate::geometry::{LEDGER_ENTRY, WORD};
 use crate::head::Head;
-use crate::index::bucket::Locked;
+use crate::index::bucket::{Locked, stuck};
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::index::split::{self, Unsplit};
@@ -51,7 +53,7 @@ impl Seat {
     #[inline]
     pub(crate) fn bury(&mut self, region: &Region, record: Record) {
         self.live -= record.head.size().cast_signed();
-        Segment::of(region, record.address).bury(record.head.size());
+        Segment::bury_record(region, record);
     }
 }
 
@@ -80,6 +82,8 @@ pub(crate) struct Owner {
     splits: Mutex<()>,
     backing: Box<dyn Backing + Send + Sync>,
     pub(crate) bell: Bell,
+    /// Segments that no cleaner can give back, since damage hides what is in them.
+    pub(crate) damaged: AtomicU64,
 }
 
 impl Owner {
@@ -104,13 +108,14 @@ impl Owner {
             splits: Mutex::new(()),
             backing,
             bell: Bell::default(),
+            damaged: AtomicU64::new(0),
         }
     }
 
     /// Where a new version goes: to those that are expected not to live long, if the old one did not.
     #[inline]
     pub(crate) fn stream_of(&self, old: Slot) -> Stream {
-        let born = Segment::of(&self.region, old.address()).created();
+        let born = Segment::of(&self.region, old.address()).map_or(0, Segment::created);
         let age = self.region.word(CLOCK).load(Relaxed).saturating_sub(born);
         if age < self.lifetime.load(Relaxed) { Stream::SHORT } else { Stream::LONG }
     }
@@ -192,7 +197,7 @@ impl Owner {
     /// Removes a record that its slot in this home names.
     pub(crate) fn remove(&self, home: &Locked<'_>, at: u64, slot: Slot, record: Record) {
         home.0.remove(at, slot);
-        Segment::of(&self.region, record.address).bury(record.head.size());
+        Segment::bury_record(&self.region, record);
         self.live.fetch_sub(record.head.size(), Relaxed);
     }
 
@@ -260,12 +265,23 @@ impl Owner {
         Ok(())
     }
 
+    /// Counts a segment that a pass could not empty.
+    #[cold]
+    pub(crate) fn note_damage(&self) {
+        self.damaged.fetch_add(1, Relaxed);
+    }
+
     #[cold]
     fn full(&self) -> Error {
         let size = self.region.layout.segment_size;
-        let finding =
+        let mut finding =
             format!("the store is full: {} of {} bytes are live records", self.live(), self.region.load(LIMIT) * size);
-        Error::new(Kind::Full, finding).remedy("delete something, or raise the memory limit")
+        let damaged = self.damaged.load(Relaxed);
+        if damaged == 0 {
+            return Error::new(Kind::Full, finding).remedy("delete something, or raise the memory limit");
+        }
+        write!(finding, ", and {damaged} segments cannot be cleaned, as they are damaged").expect("a string takes all");
+        Error::new(Kind::Full, finding).remedy("save what can be read, and create the store anew")
     }
 
     /// Splits the piece of a hash.
@@ -284,9 +300,13 @@ impl Owner {
                 for piece in pieces {
                     lock(&self.pool).give_piece(piece);
                 }
-                if why == Unsplit::TooDeep {
-                    let finding = "more keys than a home can hold have the same hash";
-                    return Err(Error::new(Kind::Full, finding).remedy("use other keys: these were chosen to collide"));
+                match why {
+                    Unsplit::Stale => {}
+                    Unsplit::Stuck(bucket) => return Err(stuck(bucket)),
+                    Unsplit::TooDeep => {
+                        let error = Error::new(Kind::Full, "more keys than a home can hold have the same hash");
+                        return Err(error.remedy("use other keys: these were chosen to collide"));
+                    }
                 }
             }
         }

@@ -1,30 +1,37 @@
 //! Forgetting tables: dropping one is a bit, and what its records take comes back later.
 //!
-//! 1. The bit is set, and every change under way is waited for: from then on nobody writes or moves a record of the table.
+//! 1. The bit is set, and every change and pass under way is waited for: from then on nobody writes or moves a record of the table.
 //! 2. Somebody who has time walks the segments that may have such records, and empties their slots.
-//! 3. Nothing names them any more. The bit is cleared, and the number may be another table's.
+//! 3. Nothing names them any more. The bit is cleared, and the number may be another table's. Where damage hides what a segment holds, the
+//!    bit stays: records that were not found must not come back as another table's.
 
 use crate::change::Old;
 use crate::flaw::Flaw;
 use crate::index::bucket::Locked;
 use crate::large::Orphan;
 use crate::owner::Owner;
-use crate::record::Record;
 use crate::region::SEGMENTS_FRESH;
 use crate::segment::{Segment, Use};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::{AtomicU64, Mutex, lock};
+use crate::walk::Walk;
 
 /// The tables that were dropped, by number.
 pub(crate) struct Dropped {
     bits: Box<[AtomicU64]>,
-    /// Those that have records left.
+    /// Those whose records nobody has begun to remove.
     waiting: Mutex<Vec<u16>>,
+    /// Held by whoever removes records.
+    purging: Mutex<()>,
 }
 
 impl Dropped {
     pub(crate) fn new() -> Self {
-        Self { bits: (0..1 << 10).map(|_| AtomicU64::new(0)).collect(), waiting: Mutex::new(Vec::new()) }
+        Self {
+            bits: (0..1 << 10).map(|_| AtomicU64::new(0)).collect(),
+            waiting: Mutex::new(Vec::new()),
+            purging: Mutex::new(()),
+        }
     }
 
     fn bit(&self, table: u16) -> (&AtomicU64, u64) {
@@ -38,7 +45,14 @@ impl Dropped {
 }
 
 impl Owner {
-    /// Drops a table: its records are not written or moved any more, and will go.
+    /// Keeps those at bay who clean and purge by themselves, as long as what it gives is held.
+    pub(crate) fn pause(&self) -> impl Sized {
+        let purging = lock(&self.dropped.purging);
+        (purging, self.cleaners.iter().map(lock).collect::<Vec<_>>())
+    }
+
+    /// Drops a table: its records are not written or moved any more, and will go. Waits for each change and each pass of a cleaner that is
+    /// under way, and for nothing else: the walk over what other tables left is not waited for.
     pub(crate) fn drop_table(&self, table: u16) {
         let (word, bit) = self.dropped.bit(table);
         word.fetch_or(bit, Relaxed);
@@ -51,36 +65,39 @@ impl Owner {
 
     /// Removes what is left of the tables that were dropped. `false` if there was none.
     pub(crate) fn purge(&self) -> bool {
-        let mut waiting = lock(&self.dropped.waiting);
-        if waiting.is_empty() {
+        let _turn = lock(&self.dropped.purging);
+        let tables = std::mem::take(&mut *lock(&self.dropped.waiting));
+        if tables.is_empty() {
             return false;
         }
-        let mask = waiting.iter().fold(0, |mask, table| mask | 1 << (table % 64));
-        let region = &self.region;
+        let mask = tables.iter().fold(0, |mask, table| mask | 1 << (table % 64));
+        let (region, mut is_whole) = (&self.region, true);
         for segment in (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)) {
             if segment.tables() & mask != 0 && !matches!(segment.usage(), Use::Free | Use::Index) {
-                self.purge_segment(segment);
+                is_whole &= self.purge_segment(segment);
             }
         }
-        for table in waiting.drain(..) {
+        for table in tables.into_iter().filter(|_| is_whole) {
             let (word, bit) = self.dropped.bit(table);
             word.fetch_and(!bit, Relaxed);
         }
         true
     }
 
-    fn purge_segment(&self, segment: Segment<'_>) {
+    /// `false` if damage hides some of the segment's records.
+    fn purge_segment(&self, segment: Segment<'_>) -> bool {
         let region = &self.region;
-        let (mut next, end) = (segment.start(), segment.start() + segment.used());
-        let mut scratch = Vec::new();
-        while next < end {
-            let record = Record::at(region, next);
-            next += record.head.size();
+        let (mut is_whole, mut scratch) = (true, Vec::new());
+        let mut walk = Walk::over(region, segment);
+        for record in walk.by_ref() {
             if !self.dropped.contains(record.head.table()) {
                 continue;
             }
             let hash = record.hash(region, &mut scratch);
-            let home = Locked::of(region, hash, self.incarnation);
+            let Ok(home) = Locked::of(region, hash, self.incarnation) else {
+                is_whole = false;
+                continue;
+            };
             if let Some((at, slot)) = home.0.find(|at, slot| (slot.address() == record.address).then_some((at, slot))) {
                 let orphan = Orphan::of(&Old { region, record }, hash);
                 self.remove(&home, at, slot, record);
@@ -90,5 +107,33 @@ impl Owner {
                 }
             }
         }
+        is_whole && walk.torn_at().is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::geometry::Geometry;
+    use crate::memory::Memory;
+    use crate::options::Options;
+    use crate::record::Key;
+    use crate::sync::lock;
+    use crate::update::TableId;
+
+    /// While somebody removes what another table left, which takes as long as that is much.
+    #[test]
+    fn dropping_does_not_wait_for_what_was_dropped_before() {
+        let geometry = Geometry { segment_size: 4096, segments_max: 64, buckets: 4 };
+        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(64 * 4096) };
+        let memory = Memory::anonymous(&options).unwrap();
+        let table = TableId { number: 1, is_versioned: false };
+        memory.put(table, Key::Integer(1), 0, b"value", None, |_| true).unwrap();
+        {
+            let _purging = lock(&memory.owner().dropped.purging);
+            memory.drop_table(table.number).unwrap();
+            memory.put(table, Key::Integer(1), 0, b"value", None, |_| true).unwrap_err();
+        }
+        assert!(memory.is_dropping(table.number) && memory.clean().unwrap());
+        assert!(!memory.is_dropping(table.number) && memory.verify().records == 0);
     }
 }

@@ -18,6 +18,7 @@
 //! under the lock of the key's bucket: bytes beyond the value, the head when the value grows over them, and the one word
 //! of an integer value.
 
+use hammerspace_error::{Error, Kind, Result};
 use twox_hash::XxHash3_64;
 
 use crate::geometry::WORD;
@@ -253,6 +254,12 @@ impl Head {
         self.prefix() + self.body()
     }
 
+    /// Whether a record may have this head: one of ours is neither longer than keys nor than values are.
+    #[inline]
+    pub(crate) fn can_be(self) -> bool {
+        self.value_len() <= INLINE_MAX && (self.has_integer_key() || self.key_code() <= KEY_LEN_MAX as u64)
+    }
+
     /// Whether a value of this length fits where the record lies.
     #[inline]
     pub(crate) fn has_room_for(self, value_len: usize) -> bool {
@@ -279,6 +286,19 @@ impl Record {
     #[inline]
     pub(crate) fn at(region: &Region, address: u64) -> Self {
         Self { address, head: Head(region.load(address)) }
+    }
+
+    /// Refuses a record that runs out of its segment: an owner must not count, copy or write there.
+    #[inline]
+    pub(crate) fn check(self, region: &Region) -> Result<()> {
+        if region.layout.holds(self.address, self.head.size()) { Ok(()) } else { Err(self.damaged()) }
+    }
+
+    #[cold]
+    fn damaged(self) -> Error {
+        let finding = format!("the key's record claims {} bytes, and runs out of its segment", self.head.size());
+        let error = Error::new(Kind::Corrupt, finding).at(self.address);
+        error.remedy("`hammerspace store verify` tells what else is damaged; save the rest, and create the store anew")
     }
 
     #[inline]

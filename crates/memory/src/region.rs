@@ -111,7 +111,7 @@ impl Region {
     pub(crate) fn describe(superblock: &Words, len: u64, page_size: u64) -> Result<(Geometry, u128)> {
         let word = |address: u64| superblock.get((address / WORD) as usize).unwrap_or(&ZERO).load(Ordering::Acquire);
         if word(MAGIC) != MAGIC_WORD {
-            let finding = "this is not a region, or one whose owner died before it was made";
+            let finding = "this is not a region";
             return Err(Error::new(Kind::Corrupt, finding).at(MAGIC).remedy("delete the store and create it anew"));
         }
         if word(FORMAT) != FORMAT_WORD {

@@ -11,7 +11,7 @@ use hammerspace_error::Result;
 
 use crate::flight::ask_for_record;
 use crate::index::bucket::Home;
-use crate::index::directory::Place;
+use crate::index::directory::{Place, next_prefix};
 use crate::read::{self, Meta, Seen};
 use crate::record::OwnedKey;
 use crate::region::Region;
@@ -47,7 +47,7 @@ impl Cursor {
 impl Cursor {
     /// Whether a hash lies between the cursor's prefix and the next of its depth.
     fn covers(self, hash: u64) -> bool {
-        let end = next(self.prefix, self.depth);
+        let end = next_prefix(self.prefix, self.depth);
         hash >= self.prefix && (end == 0 || hash < end)
     }
 }
@@ -72,7 +72,7 @@ pub(crate) fn step(region: &Region, table: u16, mut at: Cursor, items: &mut Vec<
     let mut hash = at.prefix;
     loop {
         let depth = visit(region, table, hash, at, items)?.max(at.depth);
-        hash = next(hash, depth);
+        hash = next_prefix(hash, depth);
         if hash == 0 || !at.covers(hash) {
             break;
         }
@@ -81,13 +81,6 @@ pub(crate) fn step(region: &Region, table: u16, mut at: Cursor, items: &mut Vec<
         return Ok(Some(Cursor { bucket: at.bucket + 1, ..at }));
     }
     Ok((hash != 0).then_some(Cursor { prefix: hash, depth: 0, bucket: 0 }))
-}
-
-/// The first hash whose prefix of `depth` bits is the next one; 0 after the last.
-fn next(hash: u64, depth: u32) -> u64 {
-    // How many hashes have a prefix in common; all 2^64 of them are 0.
-    let width = 1_u64.checked_shl(64 - depth).unwrap_or(0);
-    (hash & !width.wrapping_sub(1)).wrapping_add(width)
 }
 
 /// Appends the records of one home of the piece for `hash`; gives the piece's depth.

@@ -83,7 +83,7 @@ fn play(scene: Scene, seed: u64) {
     };
     let clean = || {
         while !is_over() {
-            if !memory.owner.prepare().unwrap() && !memory.clean().unwrap() {
+            if !memory.owner().prepare().unwrap() && !memory.clean().unwrap() {
                 thread::yield_now();
             }
         }

@@ -10,6 +10,7 @@
 //! - Only the owner reads and writes the ledger. Readers know segments by their generation alone.
 
 use crate::geometry::WORD;
+use crate::record::Record;
 use crate::region::Region;
 use crate::sync::Ordering::{Relaxed, Release};
 
@@ -39,6 +40,11 @@ impl Stream {
     pub(crate) const LONG: Self = Self(1);
     /// Survivors of short-lived segments, then those of other segments, by their age.
     pub(crate) const SURVIVORS: [Self; 4] = [Self(2), Self(3), Self(4), Self(5)];
+
+    /// Whether users write to its segments, and not cleaners.
+    pub(crate) fn is_of_users(self) -> bool {
+        self.0 <= Self::LONG.0
+    }
 }
 
 impl Use {
@@ -62,6 +68,12 @@ impl Use {
             _ => Self::Free,
         }
     }
+
+    /// Whether the ledger can say so: another word would be taken for a use that it never becomes again.
+    fn can_be(word: u64) -> bool {
+        let stream = (word >> 8) as u8;
+        Self::of(word).word() == word && u64::from(stream) <= u64::from(Stream::SURVIVORS[3].0)
+    }
 }
 
 /// One segment of a region.
@@ -78,9 +90,9 @@ impl<'r> Segment<'r> {
         Self { region, number, ledger: region.layout.ledger(number) }
     }
 
-    /// The segment that an address of ours lies in.
-    pub(crate) fn of(region: &'r Region, address: u64) -> Self {
-        Self::new(region, region.layout.segment_of(address).expect("records lie in segments"))
+    /// The segment that an address lies in. `None` is what damage makes of an address.
+    pub(crate) fn of(region: &'r Region, address: u64) -> Option<Self> {
+        region.layout.segment_of(address).map(|number| Self::new(region, number))
     }
 
     pub(crate) fn start(self) -> u64 {
@@ -91,14 +103,26 @@ impl<'r> Segment<'r> {
         Use::of(self.region.load(self.ledger))
     }
 
+    /// What an owner could not go by, if its ledger says anything of that kind.
+    pub(crate) fn fault(self) -> Option<String> {
+        let (usage, used) = (self.region.load(self.ledger), self.used());
+        if !Use::can_be(usage) {
+            return Some(format!("segment {} has use {usage:#x}, which there is not", self.number));
+        }
+        let is_possible = used <= self.region.layout.segment_size && used.is_multiple_of(WORD);
+        (!is_possible).then(|| format!("segment {} counts {used} bytes", self.number))
+    }
+
     pub(crate) fn set_usage(self, usage: Use) {
         self.region.store(self.ledger, usage.word());
     }
 
-    /// Takes a closed segment for cleaning, unless somebody else did.
-    pub(crate) fn claim(self, stream: Stream) -> bool {
-        let (closed, cleaning) = (Use::Closed(stream).word(), Use::Cleaning(stream).word());
-        self.region.word(self.ledger).compare_exchange(closed, cleaning, Relaxed, Relaxed).is_ok()
+    /// Takes a segment for cleaning if it is closed, unless somebody else did. Gives the stream it is of.
+    pub(crate) fn claim(self) -> Option<Stream> {
+        let word = self.region.word(self.ledger);
+        let seen = word.load(Relaxed);
+        let Use::Closed(stream) = Use::of(seen) else { return None };
+        word.compare_exchange(seen, Use::Cleaning(stream).word(), Relaxed, Relaxed).is_ok().then_some(stream)
     }
 
     /// Bytes of records.
@@ -113,6 +137,13 @@ impl<'r> Segment<'r> {
     /// Bytes of records that nothing names any more.
     pub(crate) fn dead(self) -> u64 {
         self.region.word(self.ledger + 2 * WORD).load(Relaxed)
+    }
+
+    /// Counts a record as dead, wherever it lies.
+    pub(crate) fn bury_record(region: &'r Region, record: Record) {
+        if let Some(segment) = Self::of(region, record.address) {
+            segment.bury(record.head.size());
+        }
     }
 
     pub(crate) fn bury(self, bytes: u64) {
@@ -142,7 +173,7 @@ impl<'r> Segment<'r> {
     pub(crate) fn note_expiry(self, expiry: u64, size: u64) {
         let [expiring, first, last] = [5, 6, 7].map(|word| self.region.word(self.ledger + word * WORD));
         let is_first = expiring.load(Relaxed) == 0;
-        expiring.store(expiring.load(Relaxed) + size, Relaxed);
+        expiring.store(expiring.load(Relaxed).saturating_add(size), Relaxed);
         first.store(if is_first { expiry } else { first.load(Relaxed).min(expiry) }, Relaxed);
         last.store(last.load(Relaxed).max(expiry), Relaxed);
     }
@@ -175,5 +206,21 @@ impl<'r> Segment<'r> {
             self.region.word(self.ledger + word * WORD).store(value, Relaxed);
         }
         self.set_usage(usage);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_use_that_there_is_not_is_found() {
+        for usage in [Use::Free, Use::Index, Use::Open(Stream::SHORT), Use::Closed(Stream(5)), Use::Cleaning(Stream(1))]
+        {
+            assert!(Use::can_be(usage.word()) && Use::of(usage.word()) == usage);
+        }
+        for word in [5, 7, 1 << 8, 1 | 1 << 8, 3 | 6 << 8, 3 | 1 << 16, 2 | 1 << 63, u64::MAX] {
+            assert!(!Use::can_be(word), "{word:#x}");
+        }
     }
 }

@@ -116,7 +116,7 @@ fn attempt<'c>(
     orphan: &mut Option<Orphan>,
 ) -> Result<Try> {
     let region = &owner.region;
-    let home = Locked::of(region, target.hash, owner.incarnation);
+    let home = Locked::of(region, target.hash, owner.incarnation)?;
     let found = home.0.find(|at, slot| {
         let record = Record::at(region, slot.address());
         let is_it = record.is_of(region, target.table.number, target.key);
@@ -131,6 +131,10 @@ fn attempt<'c>(
     if let Change::Keep = change {
         outcome.version = outcome.seen.and_then(|seen| seen.version());
         return Ok(Try::Done);
+    }
+    // Only these go by the room that the old record claims.
+    if let (Change::Append { .. } | Change::Word { .. }, Some(old)) = (&change, visible) {
+        old.record.check(region)?;
     }
     if visible.is_some_and(|old| replace_in_place(region, old, &change)) {
         return Ok(Try::Done);
@@ -311,7 +315,7 @@ mod tests {
         let memory = Memory::anonymous(&options).unwrap();
         let (table, key) = (TableId { number: 1, is_versioned: false }, Key::Integer(1));
         memory.put(table, key, 0, b"1234567", None, |_| true).unwrap();
-        let (region, hash) = (&memory.owner.region, memory.hash(table, key));
+        let (region, hash) = (&memory.owner().region, memory.hash(table, key));
         let slot = Home::new(region, Place::of(region, hash), hash).find(|_, slot| Some(slot)).unwrap();
         let seen = Record::at(region, slot.address());
         memory.append(table, key, 0, b"8").unwrap();

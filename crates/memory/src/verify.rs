@@ -2,13 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::geometry::{BUCKET, SLOTS, WORD};
+use crate::geometry::SLOTS;
 use crate::index::bucket::Home;
-use crate::index::directory::{Entry, Root};
+use crate::index::directory::{Entry, Place, Root};
 use crate::index::slot::Slot;
 use crate::record::{OwnedKey, Record};
 use crate::region::{Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Use};
+use crate::walk::Walk;
 
 /// Findings that are kept; more are counted.
 const FINDINGS_MAX: usize = 20;
@@ -84,12 +85,7 @@ fn verify_piece(region: &Region, entry: Entry, prefix: u64, named: &mut HashMap<
     }
     report.pieces += 1;
     report.slots += region.layout.buckets() * SLOTS;
-    let mut full = 0;
-    for bucket in 0..region.layout.buckets() {
-        for slot in 1..=SLOTS {
-            full += u64::from(region.load(piece + bucket * BUCKET + slot * WORD) != Slot::EMPTY.0);
-        }
-    }
+    let full = entry.slots(region).count();
     let mut seen = 0;
     for bucket in 0..region.layout.buckets() {
         let mut keys: Vec<(u16, OwnedKey)> = Vec::new();
@@ -144,6 +140,23 @@ fn verify_slot(
     Some(record)
 }
 
+/// Whether all that is named of a segment is found by walking over its records, as cleaners do.
+fn verify_walk(region: &Region, segment: Segment<'_>, live: u64, report: &mut Report) {
+    let (mut walk, mut scratch, mut found) = (Walk::over(region, segment), Vec::new(), 0);
+    for record in walk.by_ref() {
+        let hash = record.hash(region, &mut scratch);
+        let home = Home::new(region, Place::of(region, hash), hash);
+        let is_named = home.find(|_, slot| (slot.address() == record.address).then_some(())).is_some();
+        found += if is_named { record.head.size() } else { 0 };
+    }
+    if let Some(at) = walk.torn_at() {
+        report.fault(|| format!("what lies at {at} is no record, and hides what may lie behind it"));
+    }
+    if found != live {
+        report.fault(|| format!("of {live} bytes named in segment {} its records make up {found}", segment.number));
+    }
+}
+
 fn verify_ledger(region: &Region, named: &HashMap<u64, u64>, report: &mut Report) {
     let fresh = region.load(SEGMENTS_FRESH);
     if fresh > region.layout.segments_max {
@@ -157,6 +170,7 @@ fn verify_ledger(region: &Region, named: &HashMap<u64, u64>, report: &mut Report
                     format!("segment {} counts {} bytes, {live} of them named", segment.number, segment.used())
                 });
             }
+            verify_walk(region, segment, live, report);
             report.miscounted += segment.live().cast_signed() - live.cast_signed();
         }
     }

@@ -144,8 +144,11 @@ impl View<'_> {
             match segment.usage() {
                 Use::Free => usage.free += size,
                 Use::Index => usage.index += size,
-                Use::Open(_) => {
+                Use::Open(stream) => {
                     usage.open += size;
+                    // The clock counts a segment when it is full.
+                    let written = if stream.is_of_users() { segment.used().min(size) } else { 0 };
+                    usage.written = usage.written.saturating_add(written);
                     usage.live += segment.live();
                 }
                 Use::Closed(_) | Use::Cleaning(_) => {
@@ -169,7 +172,7 @@ impl View<'_> {
         for index in (0..entries).step_by(step as usize) {
             let entry = Entry(region.load(root.address(region, index)));
             let span = 1 << root.depth().saturating_sub(entry.depth());
-            let full = entry.count(region);
+            let full = entry.slots(region).count() as u64;
             // A piece has as many entries as it has shares of the hashes: each stands for its part.
             records += full * step / span;
         }
@@ -209,7 +212,7 @@ pub struct Usage {
     pub live: u64,
     /// Those of them in closed segments.
     pub closed_live: u64,
-    /// What users have written since the region was made, a segment at a time.
+    /// What users have written since the region was made.
     pub written: u64,
     /// What cleaners have moved since then.
     pub moved: u64,

@@ -17,6 +17,8 @@ use hammerspace_memory::{Key, TableId, View};
 /// Where the catalogue is.
 pub(crate) const TABLE: TableId = TableId { number: u16::MAX - 1, is_versioned: false };
 pub(crate) const KEY: Key<'static> = Key::Integer(0);
+/// The records it takes, which are nobody's.
+pub(crate) const RECORDS: u64 = 1;
 /// The longest name of a table, in bytes.
 const NAME_LEN_MAX: usize = 255;
 /// What a catalogue's length is a multiple of, and the room behind its entries at least.

@@ -57,7 +57,7 @@ impl Store {
     pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let memory = Memory::open(path, options)?;
         // The last owner may have died between a change of the catalogue and saying so.
-        memory.bump_catalogue();
+        memory.bump_catalogue()?;
         for number in Catalogue::read(memory.view())?.dropped {
             memory.drop_table(number)?;
         }
@@ -160,9 +160,10 @@ impl Store {
         self.shared.view().usage()
     }
 
-    /// About how many records there are, in all tables: exact up to a million, within a hundredth beyond.
+    /// About how many records there are, in all tables: exact up to a million, within a hundredth beyond. Parts of long values count,
+    /// and what has expired or was dropped, until it is cleared away.
     pub fn records(&self) -> u64 {
-        self.shared.view().records()
+        self.shared.view().records().saturating_sub(catalogue::RECORDS)
     }
 
     /// The live bytes of each segment, in order; `None` for those that hold no records.
@@ -176,6 +177,12 @@ impl Store {
         self.shared.memory()?.set_limit(limit)
     }
 
+    /// Segments whose memory does not come back, since damage hides what is in them: as far as the owner, which this handle must be
+    /// of, has met them. [`verify`](Self::verify) tells where it is.
+    pub fn damaged(&self) -> Result<u64> {
+        Ok(self.shared.memory()?.damaged())
+    }
+
     /// Looks at everything, for the owner, while nobody writes.
     pub fn verify(&self) -> Result<Report> {
         let memory = self.shared.memory()?;
@@ -186,7 +193,7 @@ impl Store {
         };
         match Catalogue::read(memory.view()) {
             Ok(catalogue) if catalogue.find(DEFAULT_TABLE).is_none() => fault("there is no default table".into()),
-            Ok(_) => {}
+            Ok(_) => report.records = report.records.saturating_sub(catalogue::RECORDS),
             Err(error) => fault(error.to_string()),
         }
         Ok(report)
@@ -241,7 +248,7 @@ fn change_catalogue(memory: &Memory, change: impl FnOnce(&mut Catalogue) -> Resu
     catalogue.dropped.retain(|&number| memory.is_dropping(number));
     let dropped = change(&mut catalogue)?;
     memory.put(catalogue::TABLE, catalogue::KEY, 0, &catalogue.to_bytes(), None, |_| true)?;
-    memory.bump_catalogue();
+    memory.bump_catalogue()?;
     dropped.map_or(Ok(()), |number| memory.drop_table(number))
 }
 

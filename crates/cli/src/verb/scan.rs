@@ -7,7 +7,8 @@ use clap::Args;
 use hammerspace_error::Result;
 
 use crate::exit::Outcome;
-use crate::output::{Output, Pair};
+use crate::listing::Listing;
+use crate::output::Output;
 use crate::paging::Reading;
 use crate::values::bytes;
 
@@ -26,42 +27,16 @@ pub(crate) struct Scan {
     /// The prefix is given in hex
     #[arg(long)]
     hex: bool,
-    /// At most so many
-    #[arg(long, value_name = "N")]
-    limit: Option<u64>,
-    /// Leave the values out
-    #[arg(long)]
-    keys_only: bool,
+    #[command(flatten)]
+    listing: Listing,
 }
 
 impl Scan {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let prefix = bytes(&self.prefix, self.hex)?;
         let snapshot = self.reading.open(&self.space)?.snapshot();
-        let (mut found, limit) = (0, self.limit.unwrap_or(u64::MAX));
-        for pair in &snapshot {
-            if found == limit {
-                break;
-            }
-            let (key, value) = pair?;
-            if key.starts_with(&prefix) {
-                self.line(&key, &value, out)?;
-                found += 1;
-            }
-        }
-        Ok(if found > 0 { Outcome::Found } else { Outcome::NotFound })
-    }
-
-    fn line(&self, key: &[u8], value: &[u8], out: &mut Output) -> Result<()> {
-        let value = (!self.keys_only).then_some(value);
-        if out.json() {
-            return out.object(&Pair { key, value });
-        }
-        out.bytes(key)?;
-        if let Some(value) = value {
-            out.bytes(b"\t")?;
-            out.bytes(value)?;
-        }
-        out.bytes(b"\n")
+        // Errors are listed, too: they end it.
+        let pairs = snapshot.iter().filter(|pair| !pair.as_ref().is_ok_and(|(key, _)| !key.starts_with(&prefix)));
+        self.listing.print(out, pairs)
     }
 }

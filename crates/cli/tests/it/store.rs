@@ -1,8 +1,10 @@
 //! `hammerspace store`, beyond what its guide shows.
 
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::ran::Place;
 
@@ -30,7 +32,12 @@ fn answers_in_json() {
     assert_eq!(place.run("store append s l ab --json").ends(0).object(), json!({ "length": 2 }));
     assert_eq!(place.run("store delete s k l m --json").ends(1).object(), json!({ "deleted": 2, "missing": 1 }));
     let info = place.run("store info s --json").ends(0).object();
-    assert_eq!((&info["owned"], &info["records"]), (&json!(false), &json!(2)), "the number, and the list of tables");
+    assert_eq!(
+        (&info["owned"], &info["records"]),
+        (&json!(false), &json!(1)),
+        "the number, and not the list of tables"
+    );
+    assert!(info["written"].as_u64() > Some(0), "{info}");
     assert_eq!(info["tables"], json!([{ "name": "default", "versions": true }]));
     assert_eq!(place.run("store verify s --json").ends(0).object()["sound"], json!(true));
     let top = place.run("store top s --once").ends(0);
@@ -73,6 +80,69 @@ fn while_somebody_owns_it_others_read() {
     assert_eq!(place.run("store info s --json").ends(0).object()["limit"], 64 << 20);
     place.run("store remove s").ends(0);
     place.run("store get s k").ends(4);
+}
+
+/// A verb that goes on by itself, which ends with this at the latest.
+struct Live(Child);
+
+impl Live {
+    fn start(place: &Place, program: &Path, words: &[&str]) -> Self {
+        let child = Command::new(program)
+            .args(words)
+            .current_dir(place.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        Self(child.unwrap())
+    }
+
+    fn lines(&mut self) -> impl Iterator<Item = String> {
+        BufReader::new(self.0.stdout.take().unwrap()).lines().map(Result::unwrap)
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+#[test]
+fn top_looks_again_and_again_until_nobody_reads_it() {
+    let place = with_store();
+    let mut live = Live::start(&place, &place.hammerspace, &["store", "top", "s", "--json"]);
+    let mut lines = live.lines().map(|line| serde_json::from_str::<Value>(&line).unwrap());
+    assert_eq!(lines.next().unwrap()["records"], 0);
+    place.run("store put s k v").ends(0);
+    let later = lines.find(|sight| sight["records"] == 1).unwrap();
+    assert_eq!(later["tables"], json!([{ "name": "default", "versions": true }]));
+    drop(lines);
+    let mut said = String::new();
+    live.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!((live.0.wait().unwrap().code(), said.as_str()), (Some(0), ""));
+}
+
+/// On a terminal each sight takes the place of the one before; elsewhere it follows it.
+#[test]
+fn top_stays_where_it_is_on_a_terminal() {
+    let place = with_store();
+    let shown = |live: &mut Live| -> Vec<String> {
+        let mut sights = 0;
+        let is_before_third = |line: &String| {
+            sights += u32::from(line.contains("without an owner"));
+            sights < 3
+        };
+        live.lines().take_while(is_before_third).collect()
+    };
+    let piped = shown(&mut Live::start(&place, &place.hammerspace, &["store", "top", "s"]));
+    assert!(!piped.iter().any(|line| line.contains('\x1b')), "{piped:?}");
+    let top = format!("{} store top s", place.hammerspace.display());
+    let on_terminal = shown(&mut Live::start(&place, Path::new("script"), &["-qfec", &top, "/dev/null"]));
+    // As many lines up as the sight has that is replaced.
+    let up = format!("\x1b[{}A", piped.len() / 2);
+    assert!(piped.len() % 2 == 0 && on_terminal.iter().any(|line| line.contains(&up)), "{on_terminal:?}");
 }
 
 #[test]

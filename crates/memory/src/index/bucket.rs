@@ -7,6 +7,10 @@
 //! `reach` is how far right of this bucket keys lie that have their home here. The lock is the incarnation of the owner that holds
 //! it: whoever opens the region after an owner's death has another, and so all locks of the dead are open.
 
+use std::time::{Duration, Instant};
+
+use hammerspace_error::{Error, Kind, Result};
+
 use crate::geometry::{BUCKET, SLOTS, WORD};
 use crate::index::REACH_MAX;
 use crate::index::directory::Place;
@@ -124,8 +128,8 @@ impl<'r> Home<'r> {
         header.store(header.load(Relaxed) & !LOCK, Release);
     }
 
-    /// Waits for the lock, which the splitter never gives back while the directory shows something else.
-    pub(crate) fn wait_for_lock(self, incarnation: u64) {
+    /// Waits for the lock, which the splitter never gives back while the directory shows something else. `false` if nobody opens it.
+    pub(crate) fn wait_for_lock(self, incarnation: u64) -> bool {
         let header = self.region.word(self.address());
         let mut patience = Patience::new();
         loop {
@@ -133,9 +137,11 @@ impl<'r> Home<'r> {
             if seen & LOCK != incarnation
                 && header.compare_exchange(seen, seen & !LOCK | incarnation, Acquire, Relaxed).is_ok()
             {
-                return;
+                return true;
             }
-            patience.wait();
+            if !patience.wait() {
+                return false;
+            }
         }
     }
 
@@ -180,16 +186,19 @@ impl<'r> Home<'r> {
 pub(crate) struct Locked<'r>(pub(crate) Home<'r>);
 
 impl<'r> Locked<'r> {
-    /// Locks the home of a hash, wherever it is by then.
-    pub(crate) fn of(region: &'r Region, hash: u64, incarnation: u64) -> Self {
+    /// Locks the home of a hash, wherever it is by then. [`Kind::Busy`] if nobody opens it.
+    #[inline]
+    pub(crate) fn of(region: &'r Region, hash: u64, incarnation: u64) -> Result<Self> {
         let mut patience = Patience::new();
         loop {
             let place = Place::of(region, hash);
             let home = Home::new(region, place, hash);
             if home.try_lock(place, incarnation) {
-                return Self(home);
+                return Ok(Self(home));
             }
-            patience.wait();
+            if !patience.wait() {
+                return Err(stuck(home.address()));
+            }
         }
     }
 }
@@ -200,20 +209,66 @@ impl Drop for Locked<'_> {
     }
 }
 
+#[cold]
+pub(crate) fn stuck(address: u64) -> Error {
+    let finding = format!("the lock of a bucket stayed closed for {} seconds", PATIENCE.as_secs());
+    Error::new(Kind::Busy, finding)
+        .at(address)
+        .remedy("try again; if it stays so, the region is damaged: open the store anew, which opens all locks")
+}
+
+/// After so long a lock is taken for one that nobody holds, but damage has closed: those who hold one wait for nothing, so they
+/// need some hundred nanoseconds, and as long again as they are without a processor.
+const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 30 });
+
 /// Waiting for somebody who needs some hundred nanoseconds, or has lost the processor.
-pub(crate) struct Patience(u32);
+pub(crate) struct Patience {
+    turns: u32,
+    since: Option<Instant>,
+}
 
 impl Patience {
     pub(crate) fn new() -> Self {
-        Self(0)
+        Self { turns: 0, since: None }
     }
 
-    pub(crate) fn wait(&mut self) {
-        self.0 += 1;
-        if self.0.is_multiple_of(64) {
-            yield_now();
-        } else {
+    /// Waits a little. `false` once it has been too long.
+    pub(crate) fn wait(&mut self) -> bool {
+        self.turns += 1;
+        if !self.turns.is_multiple_of(64) {
             spin_loop();
+            return true;
         }
+        yield_now();
+        self.since.get_or_insert_with(Instant::now).elapsed() < PATIENCE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Geometry;
+    use crate::memory::Memory;
+    use crate::options::Options;
+    use crate::record::Key;
+    use crate::update::TableId;
+
+    /// A lock that nobody will open, as damage can close it: an owner finds out, and goes on with other keys.
+    #[test]
+    fn a_lock_that_nobody_holds_is_not_waited_for_for_ever() {
+        const TABLE: TableId = TableId { number: 1, is_versioned: false };
+        let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
+        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
+        let memory = Memory::anonymous(&options).unwrap();
+        let put = |key: u64| memory.put(TABLE, Key::Integer(key), 0, b"value", None, |_| true);
+        put(1).unwrap();
+        let region = memory.view().region;
+        let hash = Key::Integer(1).hash(region.seed, TABLE.number);
+        let home = Home::new(region, Place::of(region, hash), hash);
+        assert!(home.wait_for_lock(region.load(crate::region::INCARNATION)));
+        assert_eq!(put(1).unwrap_err().kind(), Kind::Busy);
+        put(2).unwrap();
+        home.unlock();
+        put(1).unwrap();
     }
 }

@@ -12,7 +12,9 @@
 //! used again meanwhile.
 
 use crate::geometry::BUCKET;
-use crate::region::{ROOT, Region};
+use crate::index::slot::Slot;
+use crate::region::{ROOT, Region, SEGMENTS_FRESH};
+use crate::segment::{Segment, Use};
 use crate::sync::Ordering::{Acquire, Relaxed};
 use crate::sync::fence;
 
@@ -71,13 +73,29 @@ impl Entry {
         (self.0 & 31) as u32
     }
 
-    /// How many slots of the piece are full.
-    pub(crate) fn count(self, region: &Region) -> u64 {
+    /// Whether it names a piece that lies in a segment of the index, of no greater depth than the root's.
+    pub(crate) fn is_piece_of(self, region: &Region, root: Root) -> bool {
         let piece = self.piece(region);
-        let of_bucket =
-            |bucket: u64| region.line(piece + bucket * BUCKET)[1..].iter().filter(|slot| slot.load(Relaxed) != 0);
-        (0..region.layout.buckets()).map(|bucket| of_bucket(bucket).count() as u64).sum()
+        let number = region.layout.segment_of(piece).filter(|number| *number < region.load(SEGMENTS_FRESH));
+        number.is_some_and(|number| Segment::new(region, number).usage() == Use::Index)
+            && self == Self::new(region, piece, self.depth())
+            && self.depth() <= root.depth()
     }
+
+    /// The slots of the piece that are full.
+    pub(crate) fn slots(self, region: &Region) -> impl Iterator<Item = Slot> {
+        let piece = self.piece(region);
+        let of_bucket = move |bucket: u64| region.line(piece.wrapping_add(bucket * BUCKET))[1..].iter();
+        let slots = (0..region.layout.buckets()).flat_map(of_bucket);
+        slots.map(|slot| Slot(slot.load(Relaxed))).filter(|slot| !slot.is_empty())
+    }
+}
+
+/// The first hash whose prefix of `depth` bits is the next one; 0 after the last.
+pub(crate) fn next_prefix(hash: u64, depth: u32) -> u64 {
+    // How many hashes have a prefix in common; all 2^64 of them are 0.
+    let width = 1_u64.checked_shl(64 - depth).unwrap_or(0);
+    (hash & !width.wrapping_sub(1)).wrapping_add(width)
 }
 
 /// Root and entry of a hash: where its key is looked for, and whether that is still so.

@@ -13,6 +13,8 @@ pub(crate) enum Unsplit {
     Stale,
     /// The hashes of its keys begin with the same 22 bits, or the directory has no room for a longer prefix.
     TooDeep,
+    /// Nobody opens the lock of this bucket.
+    Stuck(u64),
 }
 
 /// Makes an index of one empty piece.
@@ -35,7 +37,10 @@ pub(crate) fn split(region: &Region, place: Place, hash: u64, to: [u64; 2], inca
     }
     let old = place.entry.piece(region);
     let homes = |piece: u64| (0..region.layout.buckets()).map(move |bucket| Home::at(region, piece, bucket, 0));
-    homes(old).for_each(|home| home.wait_for_lock(incarnation));
+    if let Some(stuck) = homes(old).position(|home| !home.wait_for_lock(incarnation)) {
+        homes(old).take(stuck).for_each(Home::unlock);
+        return Err(Unsplit::Stuck(old + stuck as u64 * BUCKET));
+    }
     for piece in to {
         clear(region, piece, incarnation);
     }

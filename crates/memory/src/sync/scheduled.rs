@@ -213,6 +213,7 @@ pub(crate) struct Words(Box<[AtomicU64]>);
 #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "a mapping may fail, and has a file")]
 impl Words {
     pub(crate) fn anonymous(len: u64) -> Result<Self> {
+        assert!(len < 1 << 28, "words under a scheduler take memory: give the test a geometry");
         Ok(Self((0..len / 8).map(|_| AtomicU64::default()).collect()))
     }
 

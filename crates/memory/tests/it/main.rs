@@ -2,6 +2,7 @@
 
 mod board;
 mod caller;
+mod damage;
 mod histories;
 mod model;
 mod processes;

@@ -1,0 +1,48 @@
+//! `--limit N --keys-only`: how keys and values are listed, one pair a line.
+
+use clap::Args;
+use hammerspace_error::Result;
+
+use crate::exit::Outcome;
+use crate::output::{Output, Pair};
+
+/// What is printed of the pairs that a verb finds.
+#[derive(Args)]
+pub(crate) struct Listing {
+    /// At most so many
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+    /// Leave the values out
+    #[arg(long)]
+    keys_only: bool,
+}
+
+impl Listing {
+    /// Prints pairs of a key and a value, as many as are wanted, and takes no more of them.
+    pub(crate) fn print<K, V>(&self, out: &mut Output, pairs: impl Iterator<Item = Result<(K, V)>>) -> Result<Outcome>
+    where
+        K: AsRef<[u8]>,
+        V: AsRef<[u8]>,
+    {
+        let mut outcome = Outcome::NotFound;
+        for pair in pairs.take(self.limit.map_or(usize::MAX, |limit| limit as usize)) {
+            let (key, value) = pair?;
+            self.line(out, key.as_ref(), value.as_ref())?;
+            outcome = Outcome::Found;
+        }
+        Ok(outcome)
+    }
+
+    fn line(&self, out: &mut Output, key: &[u8], value: &[u8]) -> Result<()> {
+        let value = (!self.keys_only).then_some(value);
+        if out.json() {
+            return out.object(&Pair { key, value });
+        }
+        out.bytes(key)?;
+        if let Some(value) = value {
+            out.bytes(b"\t")?;
+            out.bytes(value)?;
+        }
+        out.bytes(b"\n")
+    }
+}

@@ -1,0 +1,63 @@
+//! `store.toml`: what a store's directory says about where its region lies.
+//!
+//! It is written under another name before there is a region, and gets its own once the region is whole. So a file of the other name
+//! that nobody holds the lock beside tells of a region that was left behind half made.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use hammerspace_error::{Doing, Error, Kind, Result};
+use hammerspace_os::Dir;
+use serde::Deserialize;
+use uuid::Uuid;
+
+/// Of a store that is there.
+pub(crate) const NAME: &str = "store.toml";
+/// Of one that is being made.
+pub(crate) const MAKING: &str = "store.toml.new";
+const FORMAT: u64 = 1;
+/// Bytes that no description has.
+const LEN_MAX: usize = 1 << 16;
+
+/// What it says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Description {
+    format: u64,
+    pub(crate) id: Uuid,
+    pub(crate) region: PathBuf,
+}
+
+/// Writes that a store is being made, whose region will lie at `place`.
+pub(crate) fn write(dir: &Dir, id: Uuid, place: &Path) -> Result<()> {
+    let place = place.to_str().ok_or_else(|| Error::new(Kind::Invalid, "the path is not UTF-8").file(place))?;
+    // A literal string of TOML, which cannot hold what it is delimited by.
+    if place.contains(['\'', '\n']) {
+        return Err(Error::new(Kind::Invalid, "the path has a quote or a line's end in it").file(place));
+    }
+    let text = format!(
+        "# A store of Hammerspace. Its data lies in the region.\nformat = {FORMAT}\nid = \"{id}\"\nregion = '{place}'\n"
+    );
+    let mut file = dir.create_file(MAKING)?;
+    file.write_all(text.as_bytes()).doing("write").map_err(|error| error.file(file.path()))
+}
+
+/// What the file of this name says, if there is one.
+pub(crate) fn read(dir: &Dir, name: &str) -> Result<Option<Description>> {
+    let Some(file) = dir.open_file(name)? else { return Ok(None) };
+    let mut bytes = vec![0; LEN_MAX];
+    let len = file.read_at(&mut bytes, 0)?;
+    parse(&bytes[..len]).map(Some).map_err(|error| error.file(file.path()))
+}
+
+fn parse(bytes: &[u8]) -> Result<Description> {
+    let corrupt = |finding: String| Error::new(Kind::Corrupt, finding).remedy("create the store anew");
+    let text = std::str::from_utf8(bytes).map_err(|error| corrupt(format!("not a description: {error}")))?;
+    let description: Description =
+        toml::from_str(text).map_err(|error| corrupt(format!("not a description: {}", error.message())))?;
+    if description.format != FORMAT {
+        let finding = format!("the store has format {}, and this build knows {FORMAT}", description.format);
+        return Err(Error::new(Kind::Unsupported, finding).remedy("use the build that made it"));
+    }
+    Ok(description)
+}
