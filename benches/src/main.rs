@@ -39,6 +39,8 @@ const BENCHES: &[Bench] = &[
     ("store-allocation", store::allocation),
     ("store-bigmem", store::bigmem),
     ("store-cleaner", store::cleaner),
+    ("store-day", store::day),
+    ("store-growth", store::growth),
     ("store-loss", store::loss),
     ("store-points", store::points),
 ];

@@ -1,6 +1,10 @@
 //! Time, taken in turn.
 
+use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::Result;
 
@@ -58,6 +62,14 @@ fn percentile(numbers: &[f64], percent: usize) -> f64 {
     numbers[numbers.len() * percent / 100]
 }
 
+/// The time that so many percent of the times, which are in order, are below; the last for 100.
+pub(crate) fn quantile(ordered: &[Duration], percent: f64) -> Duration {
+    let last = ordered.len() - 1;
+    #[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "a share of a length is one")]
+    let at = (ordered.len() as f64 * percent / 100.0) as usize;
+    ordered[at.min(last)]
+}
+
 /// How long it takes, and what it gives.
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     let started = Instant::now();
@@ -69,6 +81,74 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
 pub(crate) fn timed_ok(work: impl FnOnce() -> Result) -> Result<Duration> {
     let (time, result) = timed(work);
     result.map(|()| time)
+}
+
+/// Time by the clock, and how much of it this thread had a processor: a thread that had to wait for one has spent none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lap {
+    pub(crate) wall: Duration,
+    pub(crate) cpu: Duration,
+}
+
+impl Lap {
+    /// The longest of two, by either measure.
+    pub(crate) fn max(self, other: Self) -> Self {
+        Self { wall: self.wall.max(other.wall), cpu: self.cpu.max(other.cpu) }
+    }
+}
+
+/// Takes the time of one lap after the other. A lap costs a system call, so it should be one of many operations.
+pub(crate) struct Stopwatch {
+    wall: Instant,
+    cpu: Duration,
+}
+
+impl Stopwatch {
+    pub(crate) fn start() -> Self {
+        let cpu = clock_gettime(ClockId::ThreadCPUTime);
+        Self {
+            wall: Instant::now(),
+            cpu: Duration::new(cpu.tv_sec.cast_unsigned(), cpu.tv_nsec.cast_unsigned() as u32),
+        }
+    }
+
+    /// The time since the last lap, or since the start.
+    pub(crate) fn lap(&mut self) -> Lap {
+        let before = std::mem::replace(self, Self::start());
+        Lap { wall: self.wall - before.wall, cpu: self.cpu.saturating_sub(before.cpu) }
+    }
+}
+
+/// Processor time of all threads of this process.
+pub(crate) fn spent_by_all() -> Duration {
+    spent(ClockId::ProcessCPUTime)
+}
+
+fn spent(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
+    Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec.cast_unsigned() as u32)
+}
+
+/// What work gives, and the longest that a thread beside it, which does nothing but look at the clock, was kept from that: what the
+/// machine did to everybody.
+pub(crate) fn beside_a_spinner<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let running = Arc::new(());
+    let watched = running.clone();
+    let spinner = thread::spawn(move || {
+        let (mut longest, mut before) = (Duration::ZERO, Instant::now());
+        loop {
+            let now = Instant::now();
+            longest = longest.max(now - before);
+            before = now;
+            // The work is over, or has panicked.
+            if Arc::strong_count(&watched) == 1 {
+                return longest;
+            }
+        }
+    });
+    let result = work();
+    drop(running);
+    (result, spinner.join().expect("a look at the clock does not fail"))
 }
 
 /// Millions a second.
@@ -98,6 +178,37 @@ mod tests {
         let [a, b] = in_turn(3, &mut [&mut works.0, &mut works.1]).unwrap();
         assert_eq!((a, b), (0.002, 0.007));
         assert_eq!(order.take(), "abababab");
+    }
+
+    #[test]
+    fn a_thread_that_waits_spends_no_processor_time_and_one_that_works_does() {
+        let mut watch = Stopwatch::start();
+        thread::sleep(Duration::from_millis(40));
+        let slept = watch.lap();
+        assert!(slept.wall >= Duration::from_millis(40) && slept.cpu < Duration::from_millis(20), "{slept:?}");
+        let (mut worked, until) = (Lap::default(), Duration::from_millis(5));
+        while worked.cpu < until {
+            let lap = watch.lap();
+            worked = Lap { wall: worked.wall + lap.wall, cpu: worked.cpu + lap.cpu };
+        }
+        assert!(worked.wall > until / 2, "{worked:?}");
+        let longest = slept.max(worked);
+        assert_eq!((longest.wall, longest.cpu), (slept.wall.max(worked.wall), worked.cpu));
+    }
+
+    #[test]
+    fn a_spinner_ends_with_the_work_beside_it() {
+        let (result, longest) = beside_a_spinner(|| 7);
+        assert!(result == 7 && longest > Duration::ZERO);
+        let panicked = std::panic::catch_unwind(|| beside_a_spinner(|| panic!("planted")));
+        assert!(panicked.is_err());
+    }
+
+    #[test]
+    fn a_quantile_is_one_of_the_numbers() {
+        let times: Vec<Duration> = (1..=1000).map(Duration::from_millis).collect();
+        let at = |percent| quantile(&times, percent).as_millis();
+        assert_eq!([at(0.0), at(50.0), at(99.9), at(100.0)], [1, 501, 1000, 1000]);
     }
 
     #[test]

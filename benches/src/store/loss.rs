@@ -1,56 +1,147 @@
-//! What fullness costs who writes: the rate of overwrites at 80, 90 and 95 % beside that at 50 %, one writer and one cleaner.
+//! What fullness costs who writes, with one writer and one cleaner: the rate of overwrites at 80, 90 and 95 % beside that at 50 %, the
+//! processor time of a put with the cleaner's in it, and how long single puts take.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hammerspace_memory::{Key, Options};
 use hammerspace_workloads::{Picker, Skew};
 
 use super::{Scratch, TABLE, float, options};
 use crate::Result;
-use crate::measure::millions_a_second;
+use crate::measure::{millions_a_second, quantile, spent_by_all};
 use crate::report::Row;
 use crate::scale::Scale;
 
+/// How often everything is overwritten before and while the rate is taken.
+const TURNS: (u64, u64) = (3, 1);
+/// Segments beside those that are full: open ones, and what writers and a pass of the cleaner need.
+const BESIDE: u64 = 6 + 8;
+
 pub(super) fn rows(scale: &Scale) -> Result<Vec<Row>> {
-    let live = if scale.is_full() { 1 << 30 } else { 1 << 20 };
+    let live = if scale.is_full() { 1 << 30 } else { 256 << 10 };
     let skews = [("Zipf", Skew::Zipf(0.99)), ("uniform", Skew::Uniform)];
     let mut rows = Vec::new();
     for (size, goals) in [(100, ["<= 15 %", "<= 35 %"]), (1_000, ["", ""]), (10_000, ["<= 6 %", "<= 6 %"])] {
         // Small segments would not hold several of the long ones.
         let size = if scale.is_full() { size } else { size / 10 };
         for ((name, skew), goal) in skews.into_iter().zip(goals) {
-            let half = rate(scale, live, size, skew, 50)?;
+            let mut half = Full::of(scale, live, size, skew, 50)?;
+            let speed = half.speed()?;
+            let is_timed = name == "Zipf" && rows.is_empty();
+            let idle = if is_timed { Some(half.single_puts_without_cleaning()?) } else { None };
+            drop(half);
             for percent in [80, 90, 95] {
-                let rate = rate(scale, live, size, skew, percent)?;
                 let name = format!("overwrites of {size} B, {name}, {percent} % full");
-                rows.push(Row::new(&name, "M/s", rate, "50 % full", half));
-                let loss = Row::alone(format!("{name}, loss"), "%", (100.0 * (1.0 - rate / half)).max(0.001));
+                let mut full = Full::of(scale, live, size, skew, percent)?;
+                let Speed { rate, cpu } = full.speed()?;
+                rows.push(Row::new(&name, "M/s", rate, "50 % full", speed.rate));
+                let loss = Row::alone(format!("{name}, loss"), "%", (100.0 * (1.0 - rate / speed.rate)).max(0.001));
                 rows.push(loss.goal(if percent == 90 && !goal.is_empty() { scale.goal(goal) } else { None }));
+                let name = format!("{name}, processor time of a put, the cleaner's in it");
+                rows.push(Row::new(name, "ns", cpu, "50 % full", speed.cpu));
+                if let (Some(idle), 90) = (&idle, percent) {
+                    let busy = full.single_puts(full.keys() / 4)?;
+                    rows.extend(single(scale, size, &busy, idle));
+                }
             }
         }
     }
     Ok(rows)
 }
 
-/// Millions of overwrites a second in a store whose closed segments are full to this share.
-fn rate(scale: &Scale, live: u64, size: usize, skew: Skew, percent: u64) -> Result<f64> {
-    let record = (size as u64).next_multiple_of(8) + 16;
-    let keys = live / record;
-    let store = Scratch::create(&Options { cleaners: 1, writers: 1, ..options(scale, 3 * live + (64 << 20)) })?;
-    let memory = &store.memory;
-    let value = vec![7; size];
-    let put = |key: u64| memory.put(TABLE, Key::Integer(key), 0, &value, None, |_| true).map(drop);
-    let mut order: Vec<u64> = (0..keys).collect();
-    fastrand::Rng::with_seed(1).shuffle(&mut order);
-    order.iter().copied().try_for_each(put)?;
-    let usage = memory.view().usage();
-    let (heads, kept_free) = (6, 8);
-    memory.set_limit(usage.index + live * 100 / percent + (heads + kept_free) * usage.segment_size)?;
-    let mut picker = Picker::new(skew, keys, 3);
-    // Hot keys are not neighbours.
-    let mut overwrite = |turns: u64| (0..turns * keys).try_for_each(|_| put(order[picker.pick() as usize]));
-    overwrite(3)?;
-    let started = Instant::now();
-    overwrite(2)?;
-    Ok(millions_a_second(2 * keys as usize, started.elapsed().as_secs_f64()).max(float(1) / 1e9))
+/// The times of single puts, in order, with the cleaner at work and without.
+fn single(scale: &Scale, size: usize, busy: &[Duration], idle: &[Duration]) -> Vec<Row> {
+    let percentiles = [("p50", 50.0, "<= 1.02"), ("p99", 99.0, ""), ("p99.9", 99.9, "<= 20 us"), ("max", 100.0, "")];
+    let row = |(name, percent, goal): (_, _, &'static str)| {
+        let [busy, idle] = [busy, idle].map(|times| quantile(times, percent).as_secs_f64() * 1e6);
+        let row = Row::new(format!("a put of {size} B, Zipf, {name}, 90 % full"), "us", busy, "without cleaning", idle);
+        row.goal(if goal.is_empty() { None } else { scale.goal(goal) })
+    };
+    percentiles.map(row).into()
+}
+
+/// How fast overwriting is: millions a second, and nanoseconds of processor time for each, all threads' together.
+struct Speed {
+    rate: f64,
+    cpu: f64,
+}
+
+/// A store whose closed segments are full to some share, and which has been overwritten for a while.
+struct Full {
+    store: Scratch,
+    /// Hot keys are not neighbours.
+    order: Vec<u64>,
+    picker: Picker,
+    value: Vec<u8>,
+}
+
+impl Full {
+    fn of(scale: &Scale, live: u64, size: usize, skew: Skew, percent: u64) -> Result<Self> {
+        let record = (size as u64).next_multiple_of(8) + 16;
+        let keys = live / record;
+        let store = Scratch::create(&Options { cleaners: 1, writers: 1, ..options(scale, 3 * live + (64 << 20)) })?;
+        let mut order: Vec<u64> = (0..keys).collect();
+        fastrand::Rng::with_seed(1).shuffle(&mut order);
+        let mut full = Self { store, order, picker: Picker::new(skew, keys, 3), value: vec![7; size] };
+        full.order.iter().try_for_each(|key| full.put(*key))?;
+        let usage = full.store.memory.view().usage();
+        full.store.memory.set_limit(usage.index + live * 100 / percent + BESIDE * usage.segment_size)?;
+        // A store that is half empty is not cleaned before everything was written once more.
+        for key in full.picks(TURNS.0 * keys) {
+            full.put(key)?;
+        }
+        Ok(full)
+    }
+
+    fn keys(&self) -> u64 {
+        self.order.len() as u64
+    }
+
+    fn put(&self, key: u64) -> Result {
+        self.store.memory.put(TABLE, Key::Integer(key), 0, &self.value, None, |_| true)?;
+        Ok(())
+    }
+
+    /// Keys to be overwritten next, drawn ahead: that takes longer than many a put.
+    fn picks(&mut self, count: u64) -> Vec<u64> {
+        (0..count).map(|_| self.order[self.picker.pick() as usize]).collect()
+    }
+
+    fn speed(&mut self) -> Result<Speed> {
+        let picks = self.picks(TURNS.1 * self.keys());
+        let (started, cpu) = (Instant::now(), spent_by_all());
+        picks.iter().try_for_each(|key| self.put(*key))?;
+        let (time, cpu) = (started.elapsed(), spent_by_all().saturating_sub(cpu));
+        let rate = millions_a_second(picks.len(), time.as_secs_f64());
+        Ok(Speed { rate, cpu: cpu.as_secs_f64() * 1e9 / float(picks.len() as u64) })
+    }
+
+    /// How long each of so many puts takes, in order of time.
+    fn single_puts(&mut self, count: u64) -> Result<Vec<Duration>> {
+        let picks = self.picks(count);
+        let mut times = Vec::with_capacity(picks.len());
+        for key in picks {
+            let started = Instant::now();
+            self.put(key)?;
+            times.push(started.elapsed());
+        }
+        times.sort_unstable();
+        Ok(times)
+    }
+
+    /// The same while the cleaner has nothing to do: for so much room is made before, in memory that was used before.
+    fn single_puts_without_cleaning(&mut self) -> Result<Vec<Duration>> {
+        let usage = self.store.memory.view().usage();
+        // Half as much again as will be written, so that the cleaner's reserve is not touched.
+        let room = usage.live / 4 * 3 / 2 + BESIDE * usage.segment_size;
+        while self.store.memory.view().usage().free < room {
+            if !self.store.memory.clean()? {
+                return Err("no room can be made, in a store that is half empty".into());
+            }
+        }
+        let before = self.store.memory.cleaned().moved;
+        let times = self.single_puts(self.keys() / 4)?;
+        let moved = self.store.memory.cleaned().moved - before;
+        if moved > 0 { Err(format!("the cleaner moved {moved} bytes meanwhile").into()) } else { Ok(times) }
+    }
 }

@@ -3,12 +3,16 @@
 mod allocation;
 mod bigmem;
 mod cleaner;
+mod day;
+mod events;
+mod growth;
 mod loss;
 mod points;
+mod windows;
 
 use std::path::Path;
 
-use hammerspace_memory::{Geometry, Memory, Options, TableId};
+use hammerspace_memory::{Cursor, Geometry, Item, Memory, Options, TableId};
 
 use crate::Result;
 use crate::report::Row;
@@ -17,6 +21,16 @@ use crate::scale::Scale;
 /// `bench store bigmem`: events appended to values whose final content is known.
 pub(crate) fn bigmem(scale: &Scale, _: &Path) -> Result<Vec<Row>> {
     bigmem::rows(scale)
+}
+
+/// `bench store day`: the same at its largest, in little more memory than it takes.
+pub(crate) fn day(scale: &Scale, _: &Path) -> Result<Vec<Row>> {
+    day::rows(scale)
+}
+
+/// `bench store growth`: an index that doubles.
+pub(crate) fn growth(scale: &Scale, _: &Path) -> Result<Vec<Row>> {
+    growth::rows(scale)
 }
 
 /// `bench store cleaner`: the real cleaner beside the simulated one.
@@ -64,6 +78,17 @@ impl Scratch {
     fn path(&self) -> std::path::PathBuf {
         self.directory.path().join("store")
     }
+}
+
+/// All records of the table, some at a time.
+fn scan(memory: &Memory, mut each: impl FnMut(&[Item]) -> Result) -> Result {
+    let (mut items, mut cursor) = (Vec::new(), Some(Cursor::START));
+    while let Some(at) = cursor {
+        items.clear();
+        cursor = memory.view().scan(TABLE.number, at, 1000, &mut items)?;
+        each(&items)?;
+    }
+    Ok(())
 }
 
 /// As a number to divide.

@@ -1,127 +1,302 @@
-//! One operation after the other, and batches of 64: by the owner, by another process, and by a hash map on the heap.
+//! One operation after the other, and batches of 64: by the owner, by another process while a writer and the cleaner are at work, and by
+//! what else keeps keys and values in memory.
 
+use std::io::{Error, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use hammerspace_memory::{Key, Memory, Options, Reader, View};
-use hammerspace_os::process::fork;
-use hammerspace_workloads::bigmem::mix as key;
+use hammerspace_os::process::fork::{self, Child};
+use hammerspace_rivals::stores::{self, Store};
+use hammerspace_workloads::bigmem::mix;
 
 use super::{Scratch, TABLE};
 use crate::Result;
-use crate::measure::millions_a_second;
+use crate::measure::{Work, in_turn, millions_a_second};
 use crate::report::Row;
 use crate::scale::{Scale, in_words};
 
-const VALUE: [u8; 100] = [7; 100];
 const BATCH: u64 = 64;
+const APPENDED: usize = 16;
+
+/// Stores of one size.
+#[derive(Clone, Copy)]
+struct Size {
+    keys: u64,
+    value: usize,
+    /// Operations of a kind.
+    asked: u64,
+    /// The goal of `get_many`, which is one of 8 M keys.
+    many: Option<&'static str>,
+    has_peers: bool,
+}
+
+const FULL: &[Size] = &[
+    Size { keys: 8_000_000, value: 100, asked: 2_000_000, many: Some(">= 10 M/s"), has_peers: false },
+    Size { keys: 10_000_000, value: 100, asked: 2_000_000, many: None, has_peers: true },
+    Size { keys: 100_000_000, value: 64, asked: 2_000_000, many: None, has_peers: false },
+];
+const SMALL: &[Size] = &[Size { keys: 4_000, value: 100, asked: 1_024, many: None, has_peers: true }];
 
 pub(super) fn rows(scale: &Scale) -> Result<Vec<Row>> {
-    let sizes: &[u64] = if scale.is_full() { &[8_000_000, 80_000_000] } else { &[20_000] };
     let mut rows = Vec::new();
-    for &keys in sizes {
-        rows.extend(size(scale, keys)?);
+    for size in if scale.is_full() { FULL } else { SMALL } {
+        rows.extend(size.rows(scale)?);
     }
     Ok(rows)
 }
 
-fn size(scale: &Scale, keys: u64) -> Result<Vec<Row>> {
-    let asked = keys.min(4_000_000);
-    let store = Scratch::create(&Options { cleaners: 1, ..Options::with_limit(keys * 180 + (64 << 20)) })?;
-    let memory = &store.memory;
-    let rate = |time: Duration| millions_a_second(asked as usize, time.as_secs_f64());
-    let put = |number: u64| memory.put(TABLE, Key::Integer(key(number)), 0, &VALUE, None, |_| true).map(drop);
-    let started = Instant::now();
-    (0..keys).try_for_each(put)?;
-    let insert = millions_a_second(keys as usize, started.elapsed().as_secs_f64());
-
-    let reads = Reads::of(memory.view(), keys, asked)?;
-    let reader = elsewhere(&store, keys, asked)?;
-    let started = Instant::now();
-    (0..asked).try_for_each(|number| put(key(number + 3) % keys))?;
-    let overwrite = started.elapsed();
-    let append = time_appends(memory, keys, asked)?;
-
-    let words = in_words(keys as usize);
-    let mut rows = vec![
-        Row::alone(format!("insert, {words} keys"), "M/s", insert),
-        Row::alone(format!("overwrite, {words} keys"), "M/s", rate(overwrite)),
-        Row::alone(format!("append of 16 B, {words} keys"), "M/s", rate(append)),
-    ];
-    let goal = |wanted: bool, goal| if wanted { scale.goal(goal) } else { None };
-    for ((name, ours), theirs) in reads.named().into_iter().zip(reader.named().map(|(_, time)| time)) {
-        let fast = goal(name == "get_many of 64" && keys == 8_000_000, ">= 10 M/s");
-        rows.push(Row::alone(format!("{name}, {words} keys"), "M/s", rate(ours)).goal(fast));
-        let name = format!("{name}, another process's time over the owner's, {words} keys");
-        let ratio = theirs.as_secs_f64() / ours.as_secs_f64();
-        rows.push(Row::alone(name, "x", ratio).goal(goal(true, "<= 1.2 x")));
-    }
-    Ok(rows)
-}
-
-fn time_appends(memory: &Memory, keys: u64, asked: u64) -> Result<Duration> {
-    let started = Instant::now();
-    for number in 0..asked {
-        memory.append(TABLE, Key::Integer(key(key(number + 5) % keys)), 0, &VALUE[..16])?;
-    }
-    Ok(started.elapsed())
-}
-
-/// What reading took.
-struct Reads {
-    get: Duration,
-    miss: Duration,
-    get_many: Duration,
-}
-
-impl Reads {
-    fn of(view: View<'_>, keys: u64, asked: u64) -> Result<Self> {
-        let mut value = Vec::new();
-        let mut time = |first: u64, modulus: u64, wanted: bool| -> Result<Duration> {
-            let started = Instant::now();
-            for number in 0..asked {
-                value.clear();
-                let key = Key::Integer(key(if wanted { key(number + first) % modulus } else { modulus + number }));
-                if view.get(TABLE.number, key, &mut value)?.is_some() != wanted {
-                    return Err(format!("{key:?} should be there: {wanted}").into());
+impl Size {
+    fn rows(&self, scale: &Scale) -> Result<Vec<Row>> {
+        let words = in_words(self.keys as usize);
+        let (ours, [owner, reader]) = self.ours(scale)?;
+        let mut rows = Vec::new();
+        // With peers each is told beside them.
+        for (operation, ours) in KINDS.into_iter().zip(ours).filter(|_| !self.has_peers) {
+            let row = Row::alone(format!("{}, {words} keys", operation.name()), "M/s", ours);
+            rows.push(row.goal(if operation == Kind::GetMany { self.many } else { None }));
+        }
+        for (operation, (owner, reader)) in READS.into_iter().zip(owner.into_iter().zip(reader)) {
+            let name = format!("{}, {words} keys, another process's time, with a writer", operation.name());
+            rows.push(Row::new(name, "us", reader, "the owner's", owner).goal(scale.goal("<= 1.2")));
+        }
+        if self.has_peers {
+            for (peer, mut store) in stores::all(self.keys)? {
+                // Servers answer some ten thousand questions a second.
+                let slower = if ["Redis", "memcached"].contains(&peer) { 16 } else { 2 };
+                let theirs = Size { asked: self.asked / slower, ..*self }.rates(&mut *store)?;
+                for (operation, (ours, theirs)) in KINDS.into_iter().zip(ours.into_iter().zip(theirs)) {
+                    rows.push(Row::new(format!("{}, {words} keys", operation.name()), "M/s", ours, peer, theirs));
                 }
             }
-            Ok(started.elapsed())
-        };
-        let (get, miss) = (time(1, keys, true)?, time(1, keys, false)?);
-        let mut batch = Vec::new();
-        let mut found = 0;
-        let started = Instant::now();
-        for first in (0..asked).step_by(BATCH as usize) {
-            batch.clear();
-            batch.extend((first..first + BATCH).map(|number| Key::Integer(key(key(number + 9) % keys))));
-            view.get_many(TABLE.number, &batch, |_, value| found += u64::from(value.is_some()))?;
         }
-        let get_many = started.elapsed();
-        if found < asked { Err("keys are missing".into()) } else { Ok(Self { get, miss, get_many }) }
+        Ok(rows)
     }
 
-    fn named(&self) -> [(&'static str, Duration); 3] {
-        [("get", self.get), ("get, miss", self.miss), ("get_many of 64", self.get_many)]
+    /// Our rates, and the microseconds of a read with a writer at work: the owner's and another process's.
+    fn ours(&self, scale: &Scale) -> Result<([f64; KINDS.len()], [[f64; READS.len()]; 2])> {
+        // Head, key and value; 14 bytes in the index; and a third more, for what is dead.
+        let record = 16 + self.value.next_multiple_of(8) as u64 + 14;
+        let store =
+            Scratch::create(&Options { cleaners: 1, ..Options::with_limit(self.keys * record * 4 / 3 + (64 << 20)) })?;
+        let mut owner = Ours::new(store.memory.view(), Some(&store.memory));
+        let rates = self.rates(&mut owner)?;
+        let mut reader = OtherProcess::start(&store, *self)?;
+        let short = Size { asked: self.asked / 4, ..*self };
+        let mut time = |operation| {
+            let mut owner = Ours::new(store.memory.view(), None);
+            let works: &mut [Work<'_>; 2] =
+                &mut [&mut || short.time(&mut owner, operation), &mut || reader.time(operation)];
+            in_turn(scale.rounds_large, works)
+        };
+        let times = self.with_writer(&store.memory, || Ok([time(READS[0])?, time(READS[1])?, time(READS[2])?]))?;
+        #[expect(clippy::cast_precision_loss, reason = "some millions")]
+        let micros = |side: usize| times.map(|of_both: [f64; 2]| of_both[side] * 1e6 / short.asked as f64);
+        Ok((rates, [micros(0), micros(1)]))
+    }
+
+    /// Does some work while a thread overwrites values as fast as it can.
+    fn with_writer<T>(&self, memory: &Memory, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| -> std::io::Result<()> {
+                let mut store = Ours::new(memory.view(), Some(memory));
+                let value = vec![9; self.value];
+                let mut number = 0;
+                while !is_over.load(Relaxed) {
+                    store.put(self.some_key(number, 7), &value)?;
+                    number += 1;
+                }
+                Ok(())
+            });
+            let done = work();
+            is_over.store(true, Relaxed);
+            writer.join().expect("the writer returns its error")?;
+            done
+        })
+    }
+
+    /// Fills a store and measures all kinds: millions a second.
+    fn rates(&self, store: &mut dyn Store) -> Result<[f64; KINDS.len()]> {
+        let value = vec![7; self.value];
+        let mut batch = Vec::new();
+        for number in 0..self.keys - self.asked {
+            batch.push((mix(number), &value[..]));
+            if batch.len() == BATCH as usize {
+                store.put_many(&batch)?;
+                batch.clear();
+            }
+        }
+        store.put_many(&batch)?;
+        let mut rates = [0.0; KINDS.len()];
+        for (rate, operation) in rates.iter_mut().zip(KINDS) {
+            *rate = millions_a_second(self.asked as usize, self.time(store, operation)?.as_secs_f64());
+        }
+        Ok(rates)
+    }
+
+    /// How long it takes to do what is asked.
+    fn time(&self, store: &mut dyn Store, operation: Kind) -> Result<Duration> {
+        let (value, mut found, mut out) = (vec![8; self.value], 0, Vec::new());
+        let started = Instant::now();
+        match operation {
+            Kind::Insert => {
+                (self.keys - self.asked..self.keys).try_for_each(|number| store.put(mix(number), &value))?;
+            }
+            Kind::Get => {
+                for number in 0..self.asked {
+                    found += u64::from(store.get(self.some_key(number, 1), &mut out)?);
+                }
+            }
+            Kind::Miss => {
+                for number in self.keys..self.keys + self.asked {
+                    found += u64::from(!store.get(mix(number), &mut out)?);
+                }
+            }
+            Kind::GetMany => {
+                let mut keys = [0; BATCH as usize];
+                for first in (0..self.asked).step_by(keys.len()) {
+                    let count = BATCH.min(self.asked - first);
+                    let keys = &mut keys[..count as usize];
+                    keys.iter_mut().zip(first..).for_each(|(key, number)| *key = self.some_key(number, 9));
+                    store.get_many(keys, &mut |value| found += u64::from(value.is_some()))?;
+                }
+            }
+            Kind::Overwrite => (0..self.asked).try_for_each(|number| store.put(self.some_key(number, 3), &value))?,
+            Kind::Append => {
+                (0..self.asked).try_for_each(|number| store.append(self.some_key(number, 5), &value[..APPENDED]))?;
+            }
+        }
+        let time = started.elapsed();
+        if READS.contains(&operation) && found != self.asked {
+            return Err(format!("{}: {found} of {} are as they should be", operation.name(), self.asked).into());
+        }
+        Ok(time)
+    }
+
+    /// One of those there are; another for each number.
+    fn some_key(&self, number: u64, run: u64) -> u64 {
+        mix(mix(number ^ (run << 48)) % self.keys)
     }
 }
 
-/// The same by another process, which says it through a file.
-fn elsewhere(store: &Scratch, keys: u64, asked: u64) -> Result<Reads> {
-    let answer = store.path().join("answer");
-    let child = fork::fork(|| {
-        let read = || -> Result {
-            let reader = Reader::attach(store.path())?;
-            let reads = Reads::of(reader.view(), keys, asked)?;
-            let nanos = reads.named().map(|(_, time)| time.as_nanos().to_string());
-            Ok(std::fs::write(&answer, nanos.join(" "))?)
-        };
-        i32::from(read().is_err())
-    });
-    if child.wait() != Some(0) {
-        return Err("the other process failed".into());
+/// What is done with a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Insert,
+    Get,
+    Miss,
+    GetMany,
+    Overwrite,
+    Append,
+}
+
+const KINDS: [Kind; 6] = [Kind::Insert, Kind::Get, Kind::Miss, Kind::GetMany, Kind::Overwrite, Kind::Append];
+const READS: [Kind; 3] = [Kind::Get, Kind::Miss, Kind::GetMany];
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Insert => "insert",
+            Self::Get => "get",
+            Self::Miss => "get, miss",
+            Self::GetMany => "get_many of 64",
+            Self::Overwrite => "overwrite",
+            Self::Append => "append of 16 B",
+        }
     }
-    let nanos = std::fs::read_to_string(&answer)?;
-    let mut times = nanos.split(' ').map(|nanos| nanos.parse().map(Duration::from_nanos));
-    let mut next = || times.next().ok_or("three times")?.map_err(Box::<dyn std::error::Error>::from);
-    Ok(Reads { get: next()?, miss: next()?, get_many: next()? })
+}
+
+/// Our store as a peer's, so that all are asked alike. Without its owner it is read.
+struct Ours<'m> {
+    view: View<'m>,
+    memory: Option<&'m Memory>,
+    keys: Vec<Key<'static>>,
+}
+
+impl<'m> Ours<'m> {
+    fn new(view: View<'m>, memory: Option<&'m Memory>) -> Self {
+        Self { view, memory, keys: Vec::new() }
+    }
+
+    fn owner(&self) -> std::io::Result<&'m Memory> {
+        self.memory.ok_or_else(|| Error::other("who reads a store does not change it"))
+    }
+}
+
+impl Store for Ours<'_> {
+    fn put(&mut self, key: u64, value: &[u8]) -> std::io::Result<()> {
+        self.owner()?.put(TABLE, Key::Integer(key), 0, value, None, |_| true).map(drop).map_err(Error::other)
+    }
+
+    fn get(&mut self, key: u64, value: &mut Vec<u8>) -> std::io::Result<bool> {
+        value.clear();
+        let found = self.view.get(TABLE.number, Key::Integer(key), value).map_err(Error::other)?;
+        Ok(found.is_some())
+    }
+
+    fn append(&mut self, key: u64, bytes: &[u8]) -> std::io::Result<()> {
+        self.owner()?.append(TABLE, Key::Integer(key), 0, bytes).map(drop).map_err(Error::other)
+    }
+
+    fn delete(&mut self, _: u64) -> std::io::Result<bool> {
+        Err(Error::other("nothing is deleted here"))
+    }
+
+    fn memory_used(&mut self) -> std::io::Result<u64> {
+        Ok(self.view.usage().in_use())
+    }
+
+    fn put_many(&mut self, pairs: &[(u64, &[u8])]) -> std::io::Result<()> {
+        let memory = self.owner()?;
+        let (key, put) = (
+            |at: usize| Key::Integer(pairs[at].0),
+            |at: usize| memory.put(TABLE, Key::Integer(pairs[at].0), 0, pairs[at].1, None, |_| true).map(drop),
+        );
+        memory.in_turn(TABLE, pairs.len(), key, put).map_err(Error::other)
+    }
+
+    fn get_many(&mut self, keys: &[u64], each: &mut dyn FnMut(Option<&[u8]>)) -> std::io::Result<()> {
+        self.keys.clear();
+        self.keys.extend(keys.iter().map(|key| Key::Integer(*key)));
+        let found = self.view.get_many(TABLE.number, &self.keys, |_, found| each(found.map(|(_, value)| value)));
+        found.map_err(Error::other)
+    }
+}
+
+/// Another process that reads the store when it is asked to: a byte asks, the nanoseconds answer.
+struct OtherProcess {
+    stream: UnixStream,
+    /// Ends with its handle.
+    _child: Child,
+}
+
+impl OtherProcess {
+    fn start(store: &Scratch, size: Size) -> Result<Self> {
+        let (stream, theirs) = UnixStream::pair()?;
+        let child = fork::fork(|| i32::from(serve(store, size, theirs).is_err()));
+        Ok(Self { stream, _child: child })
+    }
+
+    fn time(&mut self, operation: Kind) -> Result<Duration> {
+        self.stream.write_all(&[operation as u8])?;
+        let mut nanos = [0; 8];
+        self.stream.read_exact(&mut nanos)?;
+        Ok(Duration::from_nanos(u64::from_le_bytes(nanos)))
+    }
+}
+
+/// Asks for as many keys as there are, so that pages are mapped as they are in the owner's process; then answers.
+fn serve(store: &Scratch, size: Size, mut stream: UnixStream) -> Result {
+    let reader = Reader::attach(store.path())?;
+    let mut store = Ours::new(reader.view(), None);
+    Size { asked: size.keys, ..size }.time(&mut store, Kind::GetMany)?;
+    let short = Size { asked: size.asked / 4, ..size };
+    let mut operation = [0];
+    loop {
+        stream.read_exact(&mut operation)?;
+        let kind = KINDS[usize::from(operation[0])];
+        stream.write_all(&u64::try_from(short.time(&mut store, kind)?.as_nanos())?.to_le_bytes())?;
+    }
 }

@@ -7,6 +7,7 @@
 //! of a piece; who holds one waits for nothing.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use hammerspace_error::{Error, Kind, Result};
 
@@ -23,7 +24,7 @@ use crate::record::{Head as RecordHead, Record};
 use crate::region::{CLOCK, INCARNATION, LIMIT, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Stream};
 use crate::sync::Ordering::Relaxed;
-use crate::sync::{AtomicU64, Mutex, MutexGuard, lock, thread_number};
+use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, lock, thread_number, wait_while};
 use crate::threads::Bell;
 
 /// Where one thread at a time writes.
@@ -61,6 +62,8 @@ impl Seat {
 const LIVE_MAX_PERCENT: u64 = 95;
 /// Segments beyond the reserve that cleaners keep free.
 const AHEAD: u64 = 4;
+/// What a pass takes at most, where nothing delays it.
+const PASS: Duration = Duration::from_millis(20);
 /// Passes without a segment more, after which there is nothing to gain: a pass gains a fiftieth of one at least.
 const VAIN_PASSES: u32 = 128;
 
@@ -82,6 +85,9 @@ pub(crate) struct Owner {
     splits: Mutex<()>,
     backing: Box<dyn Backing + Send + Sync>,
     pub(crate) bell: Bell,
+    /// How many passes there were.
+    passes: Mutex<u64>,
+    passed: Condvar,
     /// Segments that no cleaner can give back, since damage hides what is in them.
     pub(crate) damaged: AtomicU64,
 }
@@ -108,6 +114,8 @@ impl Owner {
             splits: Mutex::new(()),
             backing,
             bell: Bell::default(),
+            passes: Mutex::new(0),
+            passed: Condvar::new(),
             damaged: AtomicU64::new(0),
         }
     }
@@ -206,12 +214,27 @@ impl Owner {
         if self.purge() {
             return Ok(true);
         }
-        for cleaner in &self.cleaners {
-            if let Ok(mut cleaner) = cleaner.try_lock() {
-                return cleaner.pass(self);
-            }
+        let before = *lock(&self.passes);
+        match self.cleaners.iter().find_map(|cleaner| cleaner.try_lock().ok()) {
+            Some(cleaner) => self.pass(cleaner),
+            None => Ok(self.wait_for_pass(before)),
         }
-        lock(&self.cleaners[0]).pass(self)
+    }
+
+    /// Lets this cleaner make a pass.
+    pub(crate) fn pass(&self, mut cleaner: MutexGuard<'_, Cleaner>) -> Result<bool> {
+        let has_gained = cleaner.pass(self);
+        drop(cleaner);
+        *lock(&self.passes) += 1;
+        self.passed.notify_all();
+        has_gained
+    }
+
+    /// Waits for somebody's pass to end, not for a turn to make one: what is needed may be there by then, and a cleaner's thread that
+    /// takes its lock again at once would let nobody else have it.
+    fn wait_for_pass(&self, before: u64) -> bool {
+        drop(wait_while(&self.passes, &self.passed, PASS, |passes| *passes == before));
+        true
     }
 
     /// Whether free segments have become so few that it is time to clean.

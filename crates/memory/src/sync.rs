@@ -12,12 +12,24 @@ pub(crate) use {
 };
 
 #[cfg(test)]
-pub(crate) use scheduled::{AtomicU64, Words, lock, thread_number, yield_now, yield_now as spin_loop};
+pub(crate) use scheduled::{AtomicU64, Words, lock, thread_number, wait_while, yield_now, yield_now as spin_loop};
 
 /// Locks; what a thread that panicked has left behind is what the region's invariants allow at any instant.
 #[cfg(not(test))]
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Locks once `is_waiting` says no, or so much time has passed.
+#[cfg(not(test))]
+pub(crate) fn wait_while<'m, T>(
+    mutex: &'m Mutex<T>,
+    condvar: &Condvar,
+    timeout: std::time::Duration,
+    is_waiting: impl FnMut(&mut T) -> bool,
+) -> MutexGuard<'m, T> {
+    let waited = condvar.wait_timeout_while(lock(mutex), timeout, is_waiting);
+    waited.unwrap_or_else(std::sync::PoisonError::into_inner).0
 }
 
 /// A number for each thread, in the order in which they ask.

@@ -1,11 +1,14 @@
 //! What else keeps keys and values in memory, behind one trait: [`HashMap`] in our own process, [`KyotoCabinet`] and
 //! [`BerkeleyDb`] as libraries, [`Redis`] and [`Memcached`] as servers behind a Unix socket.
 //!
+//! [`Heap`] is an allocator alone.
+//!
 //! Keys are 8 bytes. All are set up as their manuals advise for data that lives in memory alone, with nothing written to disk, and one
 //! thread uses each. A server is a child process, which ends with its handle.
 
 mod berkeley_db;
 mod hash_map;
+mod heap;
 mod kyoto_cabinet;
 mod memcached;
 mod redis;
@@ -13,6 +16,7 @@ mod server;
 
 pub use berkeley_db::BerkeleyDb;
 pub use hash_map::HashMap;
+pub use heap::Heap;
 pub use kyoto_cabinet::KyotoCabinet;
 pub use memcached::Memcached;
 pub use redis::Redis;
@@ -45,6 +49,11 @@ pub trait Store {
     /// Appends many; servers are asked in one go.
     fn append_many(&mut self, pairs: &[(u64, &[u8])]) -> Result<()> {
         pairs.iter().try_for_each(|(key, bytes)| self.append(*key, bytes))
+    }
+
+    /// Takes the values of many keys away.
+    fn delete_many(&mut self, keys: &[u64]) -> Result<()> {
+        keys.iter().try_for_each(|key| self.delete(*key).map(drop))
     }
 
     /// Gets many; servers are asked in one go. `each` is shown the values in the order of the keys.

@@ -114,6 +114,11 @@ impl Store for Redis {
         self.acknowledge(pairs.len())
     }
 
+    fn delete_many(&mut self, keys: &[u64]) -> Result<()> {
+        keys.iter().try_for_each(|key| self.send(&[b"DEL", &key.to_le_bytes()]))?;
+        self.acknowledge(keys.len())
+    }
+
     fn get_many(&mut self, keys: &[u64], each: &mut dyn FnMut(Option<&[u8]>)) -> Result<()> {
         keys.iter().try_for_each(|key| self.send(&[b"GET", &key.to_le_bytes()]))?;
         for _ in keys {

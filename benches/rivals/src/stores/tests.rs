@@ -20,7 +20,10 @@ fn fault(store: &mut dyn Store) -> Option<&'static str> {
     store.put_many(&[(4, &large), (5, b"five")]).unwrap();
     let mut found = Vec::new();
     store.get_many(&[5, 99, u64::MAX], &mut |value| found.push(value.map(<[u8]>::to_vec))).unwrap();
-    check(value(store, 1).as_ref() == Some(&all_bytes), "any bytes are a value")
+    store.put_many(&[(6, b"six"), (7, b"seven")]).unwrap();
+    store.delete_many(&[6, 99, 7]).unwrap();
+    check(value(store, 6).is_none() && value(store, 7).is_none(), "many deleted")
+        .or(check(value(store, 1).as_ref() == Some(&all_bytes), "any bytes are a value"))
         .or(check(value(store, 2) == Some(Vec::new()), "none are one too"))
         .or(check(value(store, 3) == Some(b"in\r\ntwo".to_vec()), "appended in order"))
         .or(check(value(store, 4).as_ref() == Some(&large), "16 KiB are a value"))
@@ -71,4 +74,19 @@ impl Store for Forgetful {
 #[test]
 fn canary_a_lost_append_is_noticed() {
     assert_eq!(fault(&mut Forgetful(HashMap::new().unwrap())), Some("appended in order"));
+}
+
+/// With glibc's allocator and with another: what is allocated is resident, and what is freed is used again.
+#[test]
+fn a_heap_grows_with_what_is_allocated() {
+    for library in [None, Some("libjemalloc.so.2")] {
+        let mut heap = Heap::start(10_000, library).unwrap();
+        (0..10_000).try_for_each(|id| heap.allocate(id, 1_000)).unwrap();
+        let grown = heap.memory_used().unwrap();
+        assert!((9_900_000..15_000_000).contains(&grown), "{library:?}: {grown} bytes for 10 MB");
+        (0..10_000).try_for_each(|id| heap.free(id).and_then(|()| heap.allocate(10_000 + id, 1_000))).unwrap();
+        assert!(heap.memory_used().unwrap() < grown + 5_000_000, "{library:?}");
+    }
+    let missing = Heap::start(1, Some("libnone.so.0")).err().unwrap().to_string();
+    assert!(missing.contains("libnone.so.0 is not loaded"), "{missing}");
 }

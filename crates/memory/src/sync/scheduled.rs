@@ -14,7 +14,8 @@
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 use std::sync::atomic::{self, Ordering};
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Condvar, Mutex, MutexGuard, TryLockError};
+use std::time::Duration;
 
 use fastrand::Rng;
 use hammerspace_error::{Error, Kind, Result};
@@ -32,6 +33,8 @@ const NAP_ODDS: u32 = 8;
 const SWITCH: u64 = 16;
 /// What somebody who waits for a nap to end takes off it.
 const SHAKE: u64 = 100;
+/// How often somebody looks again who waits for a time.
+const WAITS: u32 = 100;
 /// Threads that have habits of their own.
 const THREADS: usize = 8;
 /// In place of what is left of a turn: nobody takes turns.
@@ -157,6 +160,22 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
             Err(TryLockError::WouldBlock) => yield_now(),
         }
     }
+}
+
+/// Locks once `is_waiting` says no, or others have had so many turns.
+pub(crate) fn wait_while<'m, T>(
+    mutex: &'m Mutex<T>,
+    _: &Condvar,
+    _: Duration,
+    mut is_waiting: impl FnMut(&mut T) -> bool,
+) -> MutexGuard<'m, T> {
+    for _ in 0..WAITS {
+        if !is_waiting(&mut lock(mutex)) {
+            break;
+        }
+        yield_now();
+    }
+    lock(mutex)
 }
 
 /// The same for all: so they contend for the first seat, and a schedule does not hang on which tests run beside it.
