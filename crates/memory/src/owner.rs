@@ -24,7 +24,7 @@ use crate::record::{Head as RecordHead, Record};
 use crate::region::{CLOCK, INCARNATION, LIMIT, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Stream};
 use crate::sync::Ordering::Relaxed;
-use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, lock};
+use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, lock, thread_number, wait_while};
 use crate::threads::Bell;
 
 /// Where one thread at a time writes.
@@ -233,8 +233,7 @@ impl Owner {
     /// Waits for somebody's pass to end, not for a turn to make one: what is needed may be there by then, and a cleaner's thread that
     /// takes its lock again at once would let nobody else have it.
     fn wait_for_pass(&self, before: u64) -> bool {
-        let waited = self.passed.wait_timeout_while(lock(&self.passes), PASS, |passes| *passes == before);
-        drop(waited);
+        drop(wait_while(&self.passes, &self.passed, PASS, |passes| *passes == before));
         true
     }
 
@@ -356,15 +355,4 @@ impl Owner {
         self.seats.iter().for_each(|seat| drop(lock(seat)));
         self.cleaners.iter().for_each(|cleaner| drop(lock(cleaner)));
     }
-}
-
-/// A number for each thread, in the order in which they ask.
-#[inline]
-fn thread_number() -> usize {
-    use std::sync::atomic::AtomicUsize;
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    thread_local! {
-        static NUMBER: usize = NEXT.fetch_add(1, Relaxed);
-    }
-    NUMBER.with(|number| *number)
 }
