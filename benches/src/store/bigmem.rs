@@ -17,8 +17,8 @@ use crate::scale::{Scale, in_words};
 const P3: &str = include_str!("../../vectors/bigmem/table_78000000_212000000.csv");
 const VERSIONED: TableId = TableId { is_versioned: true, ..TABLE };
 /// Bytes for each key beyond key and value that a store may take, and with versions.
-const OVERHEAD: u64 = 27;
-const OVERHEAD_VERSIONED: u64 = 35;
+const OVERHEAD: u64 = 28;
+const OVERHEAD_VERSIONED: u64 = 36;
 const GOALS: Goals = Goals {
     rate: None,
     steadiness: Some(">= 0.5 x"),

@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 use hammerspace_error::Result;
 
 use crate::change::Old;
+use crate::flaw::Flaw;
 use crate::head::Head;
 use crate::index::bucket::Home;
 use crate::index::bucket::Locked;
@@ -90,11 +91,17 @@ impl Cleaner {
             let age = clock.saturating_sub(victim.created());
             let survivors = survivors_of(stream, age, owner.lifetime.load(Relaxed));
             let moved = self.stats.moved;
+            let is_early = Flaw::FreeBeforeSwing.is_planted();
+            if is_early {
+                lock(&owner.pool).give(region, victim.number);
+            }
             let left = self.evacuate(owner, victim, survivors);
             region.word(MOVED).fetch_add(self.stats.moved - moved, Relaxed);
             match left {
                 Ok(Left::Nothing) => {
-                    lock(&owner.pool).give(region, victim.number);
+                    if !is_early {
+                        lock(&owner.pool).give(region, victim.number);
+                    }
                     self.stats.segments += 1;
                     if stream == Stream::SHORT {
                         owner.lifetime.store(self.learn(age), Relaxed);
@@ -162,6 +169,9 @@ impl Cleaner {
         }
         // What cannot be locked stays where it is, and its segment with it.
         let Ok(home) = Locked::of(region, hash, owner.incarnation) else { return Ok(true) };
+        if Flaw::NotLocked.is_planted() {
+            home.0.unlock();
+        }
         let named = home.0.find(|at, slot| (slot.address() == record.address).then_some((at, slot)));
         let Some((at, slot)) = named else { return Ok(true) };
         // It may have grown since it was looked at; the room it has is the same, unless somebody damages it right now.

@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use hammerspace_error::{Doing, Error, Kind, Result};
-use hammerspace_os::{Access, Dir, File, Owned, Shared};
+use hammerspace_os::{Access, Dir, File, Owned};
 use uuid::Uuid;
 
 use crate::description::{self, Description};
@@ -21,6 +21,7 @@ use crate::geometry::{Geometry, LEDGER_ENTRY, Layout, WORD};
 use crate::options::Options;
 use crate::pool::Backing;
 use crate::region::{LIMIT, Region};
+use crate::sync::Words;
 
 const LOCK: &str = "lock";
 /// How often a lock is tried again that a reader may be looking at.
@@ -237,7 +238,7 @@ fn mount_of(path: &Path) -> PathBuf {
 fn fill(file: &RegionFile, geometry: Geometry, id: Uuid, options: &Options) -> Result<Region> {
     let segments = options.segments(geometry)?;
     file.back_tables(&Layout::of(geometry), segments)?;
-    let words = Shared::map(&file.0, geometry.region_len(), Access::Write)?;
+    let words = Words::map(&file.0, geometry.region_len(), Access::Write)?;
     let seed = options.seed.unwrap_or_else(|| Uuid::new_v4().as_u64_pair().0);
     let region = Region::create(words, geometry, id.as_u128(), seed, page_size())?;
     region.store(LIMIT, segments);
@@ -264,13 +265,13 @@ fn map(file: &File, id: Uuid, access: Access) -> Result<Region> {
         if len < Region::superblock_len() {
             return Err(Error::new(Kind::Corrupt, format!("{len} bytes are no region")).remedy("create the store anew"));
         }
-        let superblock = Shared::map(file, Region::superblock_len(), Access::Read)?;
+        let superblock = Words::map(file, Region::superblock_len(), Access::Read)?;
         let (geometry, store) = Region::describe(&superblock, len, page_size())?;
         if store != id.as_u128() {
             let finding = format!("the region belongs to store {}", Uuid::from_u128(store));
             return Err(Error::new(Kind::Corrupt, finding).remedy("restore the store's own, or create it anew"));
         }
-        Ok(Region::open(Shared::map(file, geometry.region_len(), access)?, geometry))
+        Ok(Region::open(Words::map(file, geometry.region_len(), access)?, geometry))
     };
     check().map_err(|error: Error| error.file(file.path()))
 }

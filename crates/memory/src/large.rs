@@ -66,13 +66,14 @@ fn write<'o>(owner: &'o Owner, hash: u64, value: &[&[u8]]) -> Result<(Large, Pen
     Ok((large, pending))
 }
 
-/// Appends to the parts of a value.
-fn extend(owner: &Owner, large: &mut Large, mut bytes: &[u8]) -> Result<()> {
+/// Appends to the parts of a value. `false`, and nothing appended, if it has been replaced and its last part removed.
+fn extend(owner: &Owner, large: &mut Large, mut bytes: &[u8]) -> Result<bool> {
     check(large.len + bytes.len() as u64)?;
     while !bytes.is_empty() {
         let (part, within) = (large.len / INLINE_MAX as u64, (large.len % INLINE_MAX as u64) as usize);
         let (now, rest) = bytes.split_at(bytes.len().min(INLINE_MAX - within));
         let key = part_key(large.id, part);
+        let mut is_gone = false;
         update(owner, PARTS, Key::Bytes(&key), hash(&owner.region, &key), |old| {
             match old {
                 // Left by an append that did not come to its end.
@@ -83,19 +84,33 @@ fn extend(owner: &Owner, large: &mut Large, mut bytes: &[u8]) -> Result<()> {
                     kept.extend_from_slice(now);
                     Change::Put { kind: 0, value: kept.into(), expiry: None }
                 }
-                // Whoever replaced the value meanwhile removed it: so will the caller what we add here.
+                // Somebody may still be reading the value, and must not take these bytes for the part.
+                None if within > 0 => {
+                    is_gone = true;
+                    Change::Keep
+                }
+                // Should the value be replaced meanwhile, the caller removes what is added.
                 _ => Change::Append { kind: 0, bytes: now },
             }
         })?;
+        if is_gone {
+            return Ok(false);
+        }
         large.len += now.len() as u64;
         bytes = rest;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Removes the parts of a value that nothing names. The first goes last: so whoever finds the first ones finds all there are.
 fn remove(owner: &Owner, large: Large) {
-    for part in (0..large.len.div_ceil(INLINE_MAX as u64)).rev() {
+    remove_beyond(owner, 0, large);
+}
+
+/// Removes the parts that an append has added to the first `named` bytes of a value.
+fn remove_beyond(owner: &Owner, named: u64, large: Large) {
+    let [first, end] = [named, large.len].map(|len| len.div_ceil(INLINE_MAX as u64));
+    for part in (first..end).rev() {
         remove_part(owner, large.id, part);
     }
 }
@@ -282,7 +297,7 @@ pub(crate) fn put<'c>(
 }
 
 /// Appends to a value that is, or becomes, too long for its record, if `decide` says so of the record there is. Such appends take
-/// turns.
+/// turns. `None`, and nothing done, where it would fit into its record after all: what lies in parts is always longer.
 pub(crate) fn append<'c>(
     owner: &Owner,
     table: TableId,
@@ -290,24 +305,34 @@ pub(crate) fn append<'c>(
     hash: u64,
     mut decide: impl FnMut(Option<&Old<'_>>, Large) -> Change<'c>,
     bytes: &[u8],
-) -> Result<Outcome> {
+) -> Result<Option<Outcome>> {
     let _turn = lock(&owner.large);
     loop {
         let mut value = Vec::new();
         let seen = read::read(&owner.region, table.number, key, hash, &mut value)?;
         let seen = seen.filter(|seen| !seen.is_expired());
+        if seen.is_none() {
+            value.clear();
+        }
         let is_large = seen.is_some_and(|seen| seen.head.is_large());
         let before = if is_large { Large::of(&value) } else { Large::default() };
+        // By the length that the record says, as whoever asks goes by it: a damaged one may say more than there is.
+        if !is_large && seen.map_or(0, |seen| seen.head.value_len()) + bytes.len() <= INLINE_MAX {
+            return Ok(None);
+        }
         let (after, _pending) = if is_large {
             let pending = Pending::begin(&owner.region, before.id, hash);
             let mut large = before;
-            if let Err(error) = extend(owner, &mut large, bytes) {
-                remove_from(owner, before.id, before.len.div_ceil(INLINE_MAX as u64));
-                return Err(error);
+            match extend(owner, &mut large, bytes) {
+                Ok(true) => (large, pending),
+                Ok(false) => continue,
+                Err(error) => {
+                    remove_beyond(owner, before.len, large);
+                    return Err(error);
+                }
             }
-            (large, pending)
         } else {
-            write(owner, hash, &[if seen.is_some() { &value } else { &[] }, bytes])?
+            write(owner, hash, &[&value, bytes])?
         };
         let (mut is_decided, mut is_named) = (false, false);
         let outcome = update(owner, table, key, hash, |old| {
@@ -316,12 +341,13 @@ pub(crate) fn append<'c>(
             let is_put = matches!(change, Change::Put { .. });
             is_named = is_put || old.and_then(Old::large).is_some_and(|large| large.id == after.id);
             change
-        })?;
+        })
+        .inspect_err(|_| remove_beyond(owner, before.len, after))?;
         if !is_named {
             remove(owner, after);
         }
         if is_decided {
-            return Ok(outcome);
+            return Ok(Some(outcome));
         }
     }
 }
@@ -339,5 +365,55 @@ fn same(old: Option<&Old<'_>>, seen: Option<&Seen>, large: Large, value: &[u8]) 
                 }
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Geometry;
+    use crate::memory::Memory;
+    use crate::options::Options;
+
+    const TABLE: TableId = TableId { number: 1, is_versioned: false };
+    const KEY: Key<'_> = Key::Integer(7);
+
+    fn memory() -> Memory {
+        let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
+        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
+        Memory::anonymous(&options).unwrap()
+    }
+
+    fn append(memory: &Memory, bytes: &[u8]) -> Result<Option<Outcome>> {
+        let decide = |_: Option<&Old<'_>>, parts: Large| Change::Put { kind: 0, value: parts.into(), expiry: None };
+        super::append(memory.owner(), TABLE, KEY, memory.hash(TABLE, KEY), decide, bytes)
+    }
+
+    /// As when it was deleted after its length had been looked at: a short append to a short value in parts would go to the record
+    /// that names them.
+    #[test]
+    fn what_has_become_short_does_not_lie_in_parts() {
+        let memory = memory();
+        assert_eq!((append(&memory, &[1; INLINE_MAX]).unwrap(), memory.verify().records), (None, 0));
+        assert!(append(&memory, &[1; INLINE_MAX + 1]).unwrap().is_some());
+        assert_eq!(memory.verify().records, 1 + 2);
+    }
+
+    #[test]
+    fn an_append_that_is_refused_in_the_end_leaves_no_parts_behind() {
+        let memory = memory();
+        memory.drop_table(TABLE.number).unwrap();
+        let refused = append(&memory, &[1; INLINE_MAX + 1]).unwrap_err();
+        assert_eq!((refused.kind(), memory.verify().records), (Kind::Missing, 0));
+    }
+
+    /// As when somebody replaced the value: who still reads it must not find other bytes in the part's place.
+    #[test]
+    fn a_part_that_was_removed_is_not_begun_anew() {
+        let memory = memory();
+        let (mut large, _pending) = write(memory.owner(), 0, &[&[1; INLINE_MAX + 100]]).unwrap();
+        assert!(remove_part(memory.owner(), large.id, 1));
+        assert!(!extend(memory.owner(), &mut large, &[2; 200]).unwrap());
+        assert_eq!((large.len, memory.verify().records), (INLINE_MAX as u64 + 100, 1));
     }
 }

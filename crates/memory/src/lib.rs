@@ -19,6 +19,7 @@ mod adopt;
 mod change;
 mod cleaner;
 mod description;
+mod flaw;
 mod flight;
 mod geometry;
 mod head;
@@ -43,6 +44,15 @@ mod verify;
 mod victims;
 mod view;
 mod walk;
+
+// The tests of schedules play as those of threads and processes do.
+#[cfg(test)]
+extern crate self as hammerspace_memory;
+#[cfg(test)]
+#[path = "../tests/it/caller.rs"]
+mod caller;
+#[cfg(test)]
+mod schedules;
 
 pub use change::{Change, Large, Old, Outcome, Value};
 pub use cleaner::Stats;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use hammerspace_error::{Error, Kind, Result};
+use hammerspace_os::Owned;
 use hammerspace_os::process::Here;
-use hammerspace_os::{Owned, Shared};
 
 use crate::change::{Change, Large, Old, Outcome};
 use crate::cleaner::Stats;
@@ -21,7 +21,7 @@ use crate::pool::{Backing, For, Pool};
 use crate::record::{INLINE_MAX, Key};
 use crate::region::{CATALOGUE, INCARNATION, LIMIT, OWNER, Region};
 use crate::sync::Ordering::{Relaxed, Release};
-use crate::sync::lock;
+use crate::sync::{Words, lock};
 use crate::update::{TableId, update};
 use crate::verify::{Report, verify};
 use crate::view::View;
@@ -66,7 +66,7 @@ impl Memory {
     pub fn anonymous(options: &Options) -> Result<Self> {
         let geometry = options.geometry.unwrap_or_else(|| Geometry::for_limit(options.limit));
         let segments = options.segments(geometry.check()?)?;
-        let words = Shared::anonymous(geometry.region_len())?;
+        let words = Words::anonymous(geometry.region_len())?;
         let page_size = hammerspace_os::process::page_size() as u64;
         let region = Region::create(words, geometry, 0, options.seed.unwrap_or(0x5eed), page_size)?;
         region.store(LIMIT, segments);
@@ -157,24 +157,29 @@ impl Memory {
         bytes: &[u8],
         mut is_wanted: impl FnMut(Option<&Old<'_>>) -> bool,
     ) -> Result<Outcome> {
-        let mut is_long = false;
-        let outcome = self.update(table, key, |old| {
-            let is_refused = !is_wanted(old);
-            let is_large = old.is_some_and(|old| old.large().is_some());
-            let len = old.map_or(0, Old::len) + bytes.len() as u64;
-            is_long = !is_refused && (is_large || len > INLINE_MAX as u64);
-            if is_refused || is_long { Change::Keep } else { Change::Append { kind, bytes } }
-        })?;
-        if !is_long {
-            return Ok(outcome);
-        }
-        let decide = |old: Option<&Old<'_>>, parts: Large| {
-            if !is_wanted(old) {
-                return Change::Keep;
+        loop {
+            let mut is_long = false;
+            let outcome = self.update(table, key, |old| {
+                let is_refused = !is_wanted(old);
+                let is_large = old.is_some_and(|old| old.large().is_some());
+                let len = old.map_or(0, Old::len) + bytes.len() as u64;
+                is_long = !is_refused && (is_large || len > INLINE_MAX as u64);
+                if is_refused || is_long { Change::Keep } else { Change::Append { kind, bytes } }
+            })?;
+            if !is_long {
+                return Ok(outcome);
             }
-            Change::Put { kind, value: parts.into(), expiry: old.and_then(|old| old.meta().expiry) }
-        };
-        large::append(&self.owner, table, key, self.hash(table, key), decide, bytes)
+            let decide = |old: Option<&Old<'_>>, parts: Large| {
+                if !is_wanted(old) {
+                    return Change::Keep;
+                }
+                Change::Put { kind, value: parts.into(), expiry: old.and_then(|old| old.meta().expiry) }
+            };
+            // Unless it has become short meanwhile.
+            if let Some(outcome) = large::append(&self.owner, table, key, self.hash(table, key), decide, bytes)? {
+                return Ok(outcome);
+            }
+        }
     }
 
     /// Drops a table. It waits for each thread to end the change it is at, and each cleaner its pass, which is milliseconds; what the
@@ -215,7 +220,7 @@ impl Memory {
         in_flight(&self.owner.region, count, |at| self.hash(table, key(at)), |at, _| turn(at))
     }
 
-    fn hash(&self, table: TableId, key: Key<'_>) -> u64 {
+    pub(crate) fn hash(&self, table: TableId, key: Key<'_>) -> u64 {
         key.hash(self.owner.region.seed, table.number)
     }
 

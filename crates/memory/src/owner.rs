@@ -24,7 +24,7 @@ use crate::record::{Head as RecordHead, Record};
 use crate::region::{CLOCK, INCARNATION, LIMIT, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Stream};
 use crate::sync::Ordering::Relaxed;
-use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, lock};
+use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, lock, thread_number, wait_while};
 use crate::threads::Bell;
 
 /// Where one thread at a time writes.
@@ -67,6 +67,14 @@ const PASS: Duration = Duration::from_millis(20);
 /// Passes without a segment more, after which there is nothing to gain: a pass gains a fiftieth of one at least.
 const VAIN_PASSES: u32 = 128;
 
+/// The passes of cleaners so far.
+#[derive(Default)]
+struct Passes {
+    count: u64,
+    /// Whether the last one made a segment free.
+    has_gained: bool,
+}
+
 /// A region and all that its owner keeps beside it.
 pub(crate) struct Owner {
     pub(crate) region: Region,
@@ -85,8 +93,9 @@ pub(crate) struct Owner {
     splits: Mutex<()>,
     backing: Box<dyn Backing + Send + Sync>,
     pub(crate) bell: Bell,
-    /// How many passes there were.
-    passes: Mutex<u64>,
+    /// Whether threads clean, rather than writers alone.
+    has_threads: bool,
+    passes: Mutex<Passes>,
     passed: Condvar,
     /// Segments that no cleaner can give back, since damage hides what is in them.
     pub(crate) damaged: AtomicU64,
@@ -114,7 +123,8 @@ impl Owner {
             splits: Mutex::new(()),
             backing,
             bell: Bell::default(),
-            passes: Mutex::new(0),
+            has_threads: cleaners > 0,
+            passes: Mutex::default(),
             passed: Condvar::new(),
             damaged: AtomicU64::new(0),
         }
@@ -158,6 +168,7 @@ impl Owner {
             if who == For::User && is_over() && !self.purge() && is_over() {
                 return Err(self.full());
             }
+            let before = self.passes();
             let available = {
                 let mut pool = lock(&self.pool);
                 if let Some(segment) = pool.take_for(region, &*self.backing, who, stream)? {
@@ -165,7 +176,7 @@ impl Owner {
                 }
                 pool.available(region)
             };
-            let has_gained = self.clean()?;
+            let has_gained = self.gain(before)?;
             vain = if lock(&self.pool).available(region) > available { 0 } else { vain + 1 };
             if !has_gained || vain > VAIN_PASSES {
                 return Err(self.full());
@@ -214,28 +225,49 @@ impl Owner {
         if self.purge() {
             return Ok(true);
         }
-        let before = *lock(&self.passes);
+        let before = self.passes();
         match self.cleaners.iter().find_map(|cleaner| cleaner.try_lock().ok()) {
             Some(cleaner) => self.pass(cleaner),
-            None => Ok(self.wait_for_pass(before)),
+            None => Ok(self.wait_for_pass(before).is_none_or(|has_gained| has_gained)),
         }
+    }
+
+    /// Has a segment made free, if there was none after so many passes: by the threads whose work that is, where there are any. To make
+    /// passes takes a writer many milliseconds of the processor's time when the store is nearly full, and gains nothing: one cleaner
+    /// makes one pass at a time, whoever asks it to. `false` if no segment is worth it.
+    fn gain(&self, before: u64) -> Result<bool> {
+        if self.has_threads {
+            self.bell.ring();
+            if self.wait_for_pass(before) == Some(true) {
+                return Ok(true);
+            }
+        }
+        self.clean()
+    }
+
+    /// How many passes there were.
+    fn passes(&self) -> u64 {
+        lock(&self.passes).count
     }
 
     /// Lets this cleaner make a pass.
     pub(crate) fn pass(&self, mut cleaner: MutexGuard<'_, Cleaner>) -> Result<bool> {
         let has_gained = cleaner.pass(self);
         drop(cleaner);
-        *lock(&self.passes) += 1;
+        let mut passes = lock(&self.passes);
+        *passes = Passes { count: passes.count + 1, has_gained: matches!(has_gained, Ok(true)) };
+        drop(passes);
         self.passed.notify_all();
         has_gained
     }
 
     /// Waits for somebody's pass to end, not for a turn to make one: what is needed may be there by then, and a cleaner's thread that
     /// takes its lock again at once would let nobody else have it.
-    fn wait_for_pass(&self, before: u64) -> bool {
-        let waited = self.passed.wait_timeout_while(lock(&self.passes), PASS, |passes| *passes == before);
-        drop(waited);
-        true
+    ///
+    /// Whether it gained a segment; `None` if none ended in time.
+    fn wait_for_pass(&self, before: u64) -> Option<bool> {
+        let passes = wait_while(&self.passes, &self.passed, PASS, |passes| passes.count == before);
+        (passes.count != before).then_some(passes.has_gained)
     }
 
     /// Whether free segments have become so few that it is time to clean.
@@ -340,11 +372,12 @@ impl Owner {
 
     fn pieces_for_split(&self) -> Result<Option<[u64; 2]>> {
         for _ in 0..=VAIN_PASSES {
+            let before = self.passes();
             let pieces = lock(&self.pool).take_pieces(&self.region, &*self.backing, For::Keeper)?;
             if pieces.is_some() {
                 return Ok(pieces);
             }
-            if !self.clean()? {
+            if !self.gain(before)? {
                 break;
             }
         }
@@ -356,15 +389,4 @@ impl Owner {
         self.seats.iter().for_each(|seat| drop(lock(seat)));
         self.cleaners.iter().for_each(|cleaner| drop(lock(cleaner)));
     }
-}
-
-/// A number for each thread, in the order in which they ask.
-#[inline]
-fn thread_number() -> usize {
-    use std::sync::atomic::AtomicUsize;
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    thread_local! {
-        static NUMBER: usize = NEXT.fetch_add(1, Relaxed);
-    }
-    NUMBER.with(|number| *number)
 }

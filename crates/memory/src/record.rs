@@ -27,8 +27,8 @@ use crate::sync::Ordering::Relaxed;
 
 /// The longest key, in bytes.
 pub const KEY_LEN_MAX: usize = 1 << 16;
-/// The longest value that lies in its record; what is longer lies in several.
-pub(crate) const INLINE_MAX: usize = 1 << 16;
+/// The longest value that lies in its record; what is longer lies in several. Tests have short ones, to have it in all sorts of schedules.
+pub(crate) const INLINE_MAX: usize = if cfg!(test) { 1 << 10 } else { 1 << 16 };
 
 const INTEGER: u64 = (1 << 17) - 1;
 const GRANULE_MAX: u32 = 15;
@@ -182,7 +182,7 @@ impl Head {
     /// As it is written after a cleaner came by: a value that did not grow since the last time loses its slack.
     #[inline]
     pub(crate) fn cleaned(self) -> Self {
-        if self.0 & Self::GROWN != 0 { Self(self.0 & !Self::GROWN) } else { Self(self.0 & !Self::GRANULE) }
+        if self.has_grown() { Self(self.0 & !Self::GROWN) } else { Self(self.0 & !Self::GRANULE) }
     }
 
     #[inline]
@@ -221,6 +221,11 @@ impl Head {
     }
 
     #[inline]
+    /// Whether its value was shorter once, where it lies.
+    pub(crate) fn has_grown(self) -> bool {
+        self.0 & Self::GROWN != 0
+    }
+
     pub(crate) fn is_large(self) -> bool {
         self.0 & Self::LARGE != 0
     }

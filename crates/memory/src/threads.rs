@@ -7,7 +7,7 @@ use std::time::Duration;
 use hammerspace_error::{Doing, Result};
 
 use crate::owner::Owner;
-use crate::sync::{Condvar, Mutex, lock};
+use crate::sync::{Condvar, Mutex, lock, wait_while};
 
 /// How long a thread sleeps that nobody wakes.
 const NAP: Duration = Duration::from_millis(100);
@@ -34,9 +34,7 @@ impl Bell {
 
     /// Waits to be woken. `false` when it is time to end.
     fn wait(&self) -> bool {
-        let state = lock(&self.state);
-        let waited = self.rung.wait_timeout_while(state, NAP, |state| !state.is_rung && !state.is_over);
-        let mut state = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
+        let mut state = wait_while(&self.state, &self.rung, NAP, |state| !state.is_rung && !state.is_over);
         state.is_rung = false;
         !state.is_over
     }

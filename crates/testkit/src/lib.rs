@@ -4,5 +4,8 @@
 pub mod c;
 pub mod disk;
 pub mod golden;
+pub mod history;
 pub mod page;
+pub mod register;
+pub mod setting;
 pub mod spec;

@@ -17,6 +17,7 @@ use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::region::Region;
 use crate::sync::Ordering::{Acquire, Relaxed, Release};
+use crate::sync::{spin_loop, yield_now};
 
 const LOCK: u64 = (1 << 32) - 1;
 const REACH_SHIFT: u32 = 32;
@@ -235,10 +236,10 @@ impl Patience {
     pub(crate) fn wait(&mut self) -> bool {
         self.turns += 1;
         if !self.turns.is_multiple_of(64) {
-            std::hint::spin_loop();
+            spin_loop();
             return true;
         }
-        std::thread::yield_now();
+        yield_now();
         self.since.get_or_insert_with(Instant::now).elapsed() < PATIENCE
     }
 }
@@ -246,6 +247,7 @@ impl Patience {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::Geometry;
     use crate::memory::Memory;
     use crate::options::Options;
     use crate::record::Key;
@@ -255,7 +257,9 @@ mod tests {
     #[test]
     fn a_lock_that_nobody_holds_is_not_waited_for_for_ever() {
         const TABLE: TableId = TableId { number: 1, is_versioned: false };
-        let memory = Memory::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
+        let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
+        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
+        let memory = Memory::anonymous(&options).unwrap();
         let put = |key: u64| memory.put(TABLE, Key::Integer(key), 0, b"value", None, |_| true);
         put(1).unwrap();
         let region = memory.view().region;

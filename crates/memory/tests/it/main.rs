@@ -1,7 +1,9 @@
 //! Log-structured memory against a twin in a map, against itself, and against other processes.
 
 mod board;
+mod caller;
 mod damage;
+mod histories;
 mod model;
 mod processes;
 mod refusals;

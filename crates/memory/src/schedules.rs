@@ -1,0 +1,158 @@
+//! The whole engine under a scheduler: thousands of schedules of writers, readers and a cleaner on a store of some kilobytes, each
+//! of which ends with its invariants looked at and its history explained. With a step left out of a protocol, some schedule must not.
+//!
+//! A schedule follows from its seed, which is printed where it fails. `HAMMERSPACE_SCHEDULES` says how many there are to be,
+//! `HAMMERSPACE_SEED` which is the first.
+
+use std::ops::Range;
+use std::panic::catch_unwind;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use hammerspace_testkit::setting::setting;
+use shuttle::thread;
+
+use crate::caller::{Caller, Keys, judge};
+use crate::flaw::Flaw;
+use crate::geometry::Geometry;
+use crate::memory::Memory;
+use crate::options::Options;
+use crate::record::INLINE_MAX;
+use crate::sync::scheduled::{run, take_turns};
+
+/// Schedules of each scene, unless somebody wants more.
+const SCHEDULES: u64 = 1000;
+
+/// A store, and what is done with it.
+#[derive(Clone, Copy)]
+struct Scene {
+    geometry: Geometry,
+    limit: u64,
+    keys: Keys,
+    /// Changes of each writer.
+    changes: u32,
+}
+
+/// Every few records fill a segment, which is soon used again; every few keys split a piece.
+const SHORT: Scene = Scene {
+    geometry: Geometry { segment_size: 256, segments_max: 64, buckets: 1 },
+    limit: 26 * 256,
+    keys: Keys { count: 6, len_max: 40 },
+    changes: 60,
+};
+/// Values in up to four parts.
+const LONG: Scene = Scene {
+    geometry: Geometry { segment_size: 4096, segments_max: 64, buckets: 2 },
+    limit: 26 * 4096,
+    keys: Keys { count: 2, len_max: 3000 },
+    changes: 30,
+};
+
+/// The time of a schedule: how often somebody has looked at the clock.
+fn clock() -> u64 {
+    static TIME: AtomicU64 = AtomicU64::new(0);
+    TIME.fetch_add(1, Relaxed)
+}
+
+/// Two writers, two readers and a cleaner, until the writers are done.
+fn play(scene: Scene, seed: u64) {
+    let Scene { geometry, limit, keys, changes } = scene;
+    let options =
+        Options { geometry: Some(geometry), cleaners: 0, writers: 2, seed: Some(seed), ..Options::with_limit(limit) };
+    let memory = Memory::anonymous(&options).unwrap();
+    let caller = |number: u64| Caller::new(keys, seed, number, clock);
+    let working = AtomicU64::new(2);
+    let write = |number: u64| {
+        let mut caller = caller(number);
+        for change in 0..changes {
+            caller.change(&memory);
+            if number == 0 && change % 16 == 15 {
+                caller.drop_table(&memory);
+            }
+        }
+        working.fetch_sub(1, Relaxed);
+        caller
+    };
+    let is_over = || working.load(Relaxed) == 0;
+    let read = |number: u64| {
+        let mut caller = caller(number);
+        while !is_over() {
+            caller.look(memory.view());
+        }
+        caller
+    };
+    let clean = || {
+        while !is_over() {
+            if !memory.owner().prepare().unwrap() && !memory.clean().unwrap() {
+                thread::yield_now();
+            }
+        }
+    };
+    let mut callers = take_turns(|| {
+        thread::scope(|scope| {
+            let writers = [0, 1].map(|number| scope.spawn(move || write(number)));
+            let readers = [2, 3].map(|number| scope.spawn(move || read(number)));
+            scope.spawn(clean);
+            writers.into_iter().chain(readers).map(|caller| caller.join().unwrap()).collect::<Vec<_>>()
+        })
+    });
+    let mut last = caller(4);
+    let lens = last.look_at_all(memory.view());
+    callers.push(last);
+    judge(callers).unwrap_or_else(|complaint| panic!("{complaint}"));
+    let parts = |len: u64| if len > INLINE_MAX as u64 { len.div_ceil(INLINE_MAX as u64) } else { 0 };
+    let report = memory.verify();
+    assert_eq!((report.faults, report.findings), (0, Vec::new()));
+    assert_eq!(report.records, lens.into_iter().map(|len| 1 + parts(len)).sum::<u64>(), "no part is left behind");
+}
+
+/// The first of these schedules that goes wrong, and how.
+fn explore(scene: Scene, flaw: Option<Flaw>, seeds: Range<u64>) -> Option<(u64, String)> {
+    Flaw::plant(flaw);
+    let wrong = seeds.into_iter().find_map(|seed| {
+        let panic = catch_unwind(|| run(seed, move || play(scene, seed))).err()?;
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        Some((seed, text.or_else(|| panic.downcast_ref().copied()).unwrap_or_default().to_string()))
+    });
+    Flaw::plant(None);
+    wrong
+}
+
+fn prove(scene: Scene) {
+    // The same for everybody, so that what was green stays so: other seeds are for whoever looks for faults, with many schedules.
+    let first = setting("HAMMERSPACE_SEED", || 0x5eed);
+    let count = setting("HAMMERSPACE_SCHEDULES", || SCHEDULES);
+    if let Some((seed, complaint)) = explore(scene, None, first..first + count) {
+        panic!("the schedule of HAMMERSPACE_SEED={seed} HAMMERSPACE_SCHEDULES=1: {complaint}");
+    }
+}
+
+#[test]
+fn every_schedule_of_short_values_is_explained() {
+    prove(SHORT);
+}
+
+#[test]
+fn every_schedule_of_values_in_parts_is_explained() {
+    prove(LONG);
+}
+
+#[test]
+fn canary_a_step_left_out_is_noticed_with_values_in_parts() {
+    notice(LONG, [Flaw::NotLocked, Flaw::GenerationOnce]);
+}
+
+/// One schedule in a hundred or more shows each.
+#[test]
+fn canary_a_step_left_out_is_noticed() {
+    use Flaw::{DirectoryOnce, FreeBeforeSwing, GenerationOnce, NotAwaited, NotLocked, SlotOnce};
+    notice(SHORT, [SlotOnce, GenerationOnce, DirectoryOnce, NotLocked, FreeBeforeSwing, NotAwaited]);
+}
+
+fn notice(scene: Scene, flaws: impl IntoIterator<Item = Flaw>) {
+    for flaw in flaws {
+        let (seed, complaint) =
+            explore(scene, Some(flaw), 0..3000).unwrap_or_else(|| panic!("{flaw:?} goes unnoticed"));
+        println!("{flaw:?} in schedule {seed}: {complaint}");
+    }
+}

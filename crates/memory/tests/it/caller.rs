@@ -1,0 +1,236 @@
+//! Callers that change and read a few keys of a store together, several of them the same key, and note what they did and saw; a model
+//! then says whether one order of all calls explains it.
+
+use std::collections::BTreeMap;
+
+use fastrand::Rng;
+use hammerspace_error::{Kind, Result};
+use hammerspace_memory::{Change, Cursor, Item, Key, Memory, Meta, Old, Outcome, OwnedKey, TableId, View};
+use hammerspace_testkit::history::{Call, explain};
+use hammerspace_testkit::register::{Did, Digest, Op, Register, Saw};
+
+/// Where the keys are: the last table is dropped now and then.
+const TABLES: [TableId; 3] = [
+    TableId { number: 1, is_versioned: false },
+    TableId { number: 2, is_versioned: true },
+    TableId { number: 3, is_versioned: true },
+];
+const DROPPED: TableId = TABLES[2];
+
+/// A table, and a key of it.
+type Name = (u16, u64);
+
+/// What is played with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keys {
+    /// Keys of each table.
+    pub(crate) count: u64,
+    /// Values are shorter, but for what is appended.
+    pub(crate) len_max: usize,
+}
+
+/// One that calls, and its notes.
+pub(crate) struct Caller {
+    keys: Keys,
+    rng: Rng,
+    /// Makes the values of all callers differ.
+    number: u64,
+    clock: fn() -> u64,
+    pub(crate) calls: Vec<(Name, Call<Op>)>,
+}
+
+impl Caller {
+    /// Callers of one history have different numbers, and one clock.
+    pub(crate) fn new(keys: Keys, seed: u64, number: u64, clock: fn() -> u64) -> Self {
+        Self { keys, rng: Rng::with_seed(seed ^ number << 56), number, clock, calls: Vec::new() }
+    }
+
+    /// Notes a call, if it came to anything. The store being full, or the table about to go, nothing may have happened.
+    fn note(&mut self, (table, key): (TableId, u64), call: impl FnOnce() -> Result<Op>) {
+        let start = (self.clock)();
+        match call() {
+            Ok(op) => self.calls.push(((table.number, key), Call { start, end: Some((self.clock)()), op })),
+            Err(error) => assert!(matches!(error.kind(), Kind::Full | Kind::Missing), "{error}"),
+        }
+    }
+
+    fn choose(&mut self) -> (TableId, u64) {
+        (self.rng.choice(TABLES).expect("there are some"), self.rng.u64(..self.keys.count))
+    }
+
+    /// Bytes that nobody else writes, unless there are few of them.
+    fn bytes(&mut self, len_max: usize) -> Vec<u8> {
+        let tag = (self.number << 32 | self.calls.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
+        (0..self.rng.usize(..len_max)).map(|at| tag[at % 8] ^ (at / 8) as u8).collect()
+    }
+
+    /// Changes some key in some way.
+    pub(crate) fn change(&mut self, memory: &Memory) {
+        let target = self.choose();
+        match self.rng.u8(..16) {
+            0..5 => self.put(memory, target),
+            5..9 => self.append(memory, target),
+            9..11 => self.delete(memory, target),
+            11..13 => self.increment(memory, target),
+            _ => self.put_if(memory, target),
+        }
+    }
+
+    fn put(&mut self, memory: &Memory, target: (TableId, u64)) {
+        let value = self.bytes(self.keys.len_max);
+        self.note(target, || {
+            let outcome = memory.put(target.0, Key::Integer(target.1), 0, &value, None, |_| true)?;
+            Ok(done(&outcome, Did::Put(Digest::of(&value))))
+        });
+    }
+
+    fn append(&mut self, memory: &Memory, target: (TableId, u64)) {
+        let bytes = self.bytes(self.keys.len_max / 3);
+        self.note(target, || {
+            let outcome = memory.append(target.0, Key::Integer(target.1), 0, &bytes)?;
+            Ok(done(&outcome, Did::Append(bytes)))
+        });
+    }
+
+    fn delete(&mut self, memory: &Memory, target: (TableId, u64)) {
+        self.note(target, || {
+            let outcome = memory.update(target.0, Key::Integer(target.1), |_| Change::Delete)?;
+            Ok(done(&outcome, Did::Delete))
+        });
+    }
+
+    /// Adds one to a value of eight bytes; anything else becomes a one.
+    fn increment(&mut self, memory: &Memory, target: (TableId, u64)) {
+        self.note(target, || {
+            let (mut value, mut word) = (None, 0);
+            let outcome = memory.update(target.0, Key::Integer(target.1), |old| {
+                let mut bytes = Vec::new();
+                value = old.filter(|old| old.read(&mut bytes)).map(|_| Digest::of(&bytes));
+                word = old.and_then(Old::word).unwrap_or(0).wrapping_add(1);
+                Change::Word { kind: 0, word }
+            })?;
+            let mut op = done(&outcome, Did::Put(Digest::of(&word.to_le_bytes())));
+            op.saw = saw(outcome.before().as_ref(), value);
+            Ok(op)
+        });
+    }
+
+    /// Puts if the key is as it was when it was read: there or not, and of the same version.
+    fn put_if(&mut self, memory: &Memory, target: (TableId, u64)) {
+        self.read(memory.view(), target);
+        let wanted = match self.calls.last() {
+            Some((_, Call { op: Op { saw: Saw::Present(version, _), .. }, .. })) => Some(*version),
+            _ => None,
+        };
+        let value = self.bytes(self.keys.len_max);
+        self.note(target, || {
+            let mut is_wanted = false;
+            let outcome = memory.put(target.0, Key::Integer(target.1), 0, &value, None, |old| {
+                is_wanted = old.map(|old| old.meta().version) == wanted;
+                is_wanted
+            })?;
+            Ok(done(&outcome, if is_wanted { Did::Put(Digest::of(&value)) } else { Did::Nothing }))
+        });
+    }
+
+    /// Drops a table, and comes back when nothing is left of it.
+    pub(crate) fn drop_table(&mut self, memory: &Memory) {
+        let start = (self.clock)();
+        memory.drop_table(DROPPED.number).unwrap();
+        while memory.is_dropping(DROPPED.number) {
+            memory.clean().unwrap();
+        }
+        let call = Call { start, end: Some((self.clock)()), op: done(&Outcome::default(), Did::Delete) };
+        let blind = Call { op: Op { saw: Saw::Nothing, ..call.op }, ..call };
+        // A key may go twice: the cleaner takes it, a change that was under way brings it back, and the purge takes that.
+        let both = (0..self.keys.count).flat_map(|key| [key, key]);
+        self.calls.extend(both.map(|key| ((DROPPED.number, key), blind.clone())));
+    }
+
+    /// Reads some key, or more of them.
+    pub(crate) fn look(&mut self, view: View<'_>) {
+        let target = self.choose();
+        match self.rng.u8(..8) {
+            0 => self.scan(view, target.0),
+            1 => self.read_all(view, target.0),
+            _ => self.read(view, target),
+        }
+    }
+
+    fn read(&mut self, view: View<'_>, target: (TableId, u64)) {
+        self.note(target, || {
+            let mut value = Vec::new();
+            let meta = view.get(target.0.number, Key::Integer(target.1), &mut value)?;
+            Ok(seen(meta.as_ref(), &value))
+        });
+    }
+
+    /// Reads all keys of a table at once.
+    fn read_all(&mut self, view: View<'_>, table: TableId) {
+        let keys: Vec<_> = (0..self.keys.count).map(Key::Integer).collect();
+        let (start, mut found) = ((self.clock)(), Vec::new());
+        view.get_many(table.number, &keys, |key, record| {
+            let op = record.map_or(seen(None, &[]), |(meta, value)| seen(Some(&meta), value));
+            found.push((key as u64, op));
+        })
+        .unwrap();
+        self.extend(table, start, found);
+    }
+
+    /// Lists a table. What it lists must have been there; the rest may have come or gone.
+    fn scan(&mut self, view: View<'_>, table: TableId) {
+        let mut next = Some(Cursor::START);
+        while let Some(at) = next {
+            let (start, mut items) = ((self.clock)(), Vec::new());
+            next = view.scan(table.number, at, 4, &mut items).unwrap();
+            let found = items.iter().map(|Item { key, value, meta, .. }| match key {
+                OwnedKey::Integer(key) => (*key, seen(Some(meta), value)),
+                OwnedKey::Bytes(_) => panic!("{key:?} is nobody's"),
+            });
+            self.extend(table, start, found.collect());
+        }
+    }
+
+    /// Notes what one call found of several keys.
+    fn extend(&mut self, table: TableId, start: u64, found: Vec<(u64, Op)>) {
+        let end = Some((self.clock)());
+        self.calls.extend(found.into_iter().map(|(key, op)| ((table.number, key), Call { start, end, op })));
+    }
+
+    /// Reads everything. Gives the lengths of the values there are.
+    pub(crate) fn look_at_all(&mut self, view: View<'_>) -> Vec<u64> {
+        let before = self.calls.len();
+        for table in TABLES {
+            self.read_all(view, table);
+        }
+        let len = |(_, call): &(Name, Call<Op>)| match call.op.saw {
+            Saw::Present(_, value) => value.map(|value| value.len),
+            _ => None,
+        };
+        self.calls[before..].iter().filter_map(len).collect()
+    }
+}
+
+fn saw(meta: Option<&Meta>, value: Option<Digest>) -> Saw {
+    meta.map_or(Saw::Absent, |meta| Saw::Present(meta.version, value))
+}
+
+fn seen(meta: Option<&Meta>, value: &[u8]) -> Op {
+    Op { saw: saw(meta, Some(Digest::of(value))), did: Did::Nothing, version: None }
+}
+
+fn done(outcome: &Outcome, did: Did) -> Op {
+    let version = if did == Did::Nothing { None } else { outcome.version };
+    Op { saw: saw(outcome.before().as_ref(), None), did, version }
+}
+
+/// Whether each key's calls can be explained, all callers' together.
+pub(crate) fn judge(callers: impl IntoIterator<Item = Caller>) -> Result<(), String> {
+    let mut histories: BTreeMap<Name, Vec<Call<Op>>> = BTreeMap::new();
+    for (name, call) in callers.into_iter().flat_map(|caller| caller.calls) {
+        histories.entry(name).or_default().push(call);
+    }
+    histories.into_iter().try_for_each(|((table, key), calls)| {
+        explain(Register::default(), &calls).map_err(|complaint| format!("key {key} of table {table}: {complaint}"))
+    })
+}
