@@ -105,11 +105,7 @@ pub(crate) struct Stopwatch {
 
 impl Stopwatch {
     pub(crate) fn start() -> Self {
-        let cpu = clock_gettime(ClockId::ThreadCPUTime);
-        Self {
-            wall: Instant::now(),
-            cpu: Duration::new(cpu.tv_sec.cast_unsigned(), cpu.tv_nsec.cast_unsigned() as u32),
-        }
+        Self { wall: Instant::now(), cpu: spent(ClockId::ThreadCPUTime) }
     }
 
     /// The time since the last lap, or since the start.

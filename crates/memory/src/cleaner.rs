@@ -1,27 +1,26 @@
 //! The cleaner: makes free segments out of those whose records are mostly dead.
 //!
-//! A pass takes one segment, the one that is most worth it (`victims.rs`). Its records are moved to the heads of survivors, which stay open from pass to pass; there is one for each
-//! lifetime that the records may be expected to have (after SepBIT, FAST '22), so that what dies together lies together.
+//! A pass takes one segment, the one that is most worth it (`victims.rs`). Its records are moved to the heads of survivors, which stay
+//! open from pass to pass; there is one for each lifetime that the records may be expected to have (after SepBIT, FAST '22), so that
+//! what dies together lies together.
 //!
 //! A record is live if its key's slot names it. It is copied and the slot swung under the lock of the key's home; readers see
 //! one place or the other.
 //!
-//! A segment is given back only if nothing names a byte of it. Which records it holds is told by walking over them, and damage may hide some
-//! (`walk.rs`); so unless the ledger counts every byte as dead in the end, the whole index is asked. A segment that something still names is
-//! left as it is, and counted ([`Memory::damaged`](crate::Memory::damaged)); the next owner tries it again.
+//! A segment is given back only if nothing names a byte of it. Which records it holds is told by walking over them, and damage may
+//! hide some (`walk.rs`); so unless the ledger counts every byte as dead in the end, the whole index is asked. A segment that
+//! something still names is left as it is, and counted ([`Memory::damaged`](crate::Memory::damaged)); the next owner tries it again.
 
 use std::collections::VecDeque;
 
 use hammerspace_error::Result;
 
-use crate::change::Old;
 use crate::flaw::Flaw;
 use crate::head::Head;
 use crate::index::bucket::Home;
 use crate::index::bucket::Locked;
 use crate::index::directory::Place;
 use crate::index::names;
-use crate::large::Orphan;
 use crate::owner::Owner;
 use crate::read::Seen;
 use crate::record::Record;
@@ -181,12 +180,7 @@ impl Cleaner {
             return Ok(true);
         }
         if owner.dropped.contains(record.head.table()) || Seen::of(region, record).is_expired() {
-            let orphan = Orphan::of(&Old { region, record }, hash);
-            owner.remove(&home, at, slot, record);
-            drop(home);
-            if let Some(orphan) = orphan {
-                orphan.remove(owner);
-            }
+            owner.forget(home, at, slot, record, hash);
             return Ok(true);
         }
         let cleaned = record.head.cleaned();

@@ -20,7 +20,7 @@ const AHEAD: usize = 16;
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Flight {
     pub(crate) hash: u64,
-    /// The first slot that may be the key's, and where it stands; zeros where there is none.
+    /// The first slot that may be the key's, and where it stands.
     pub(crate) slot: Option<(u64, Slot)>,
 }
 

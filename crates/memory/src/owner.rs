@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use hammerspace_error::{Error, Kind, Result};
 
+use crate::change::Old;
 use crate::cleaner::Cleaner;
 use crate::geometry::{LEDGER_ENTRY, WORD};
 use crate::head::Head;
@@ -18,6 +19,7 @@ use crate::index::bucket::{Locked, stuck};
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::index::split::{self, Unsplit};
+use crate::large::Orphan;
 use crate::pool::{Backing, For, Pool, READY};
 use crate::purge::Dropped;
 use crate::record::{Head as RecordHead, Record};
@@ -218,6 +220,16 @@ impl Owner {
         home.0.remove(at, slot);
         Segment::bury_record(&self.region, record);
         self.live.fetch_sub(record.head.size(), Relaxed);
+    }
+
+    /// Removes a record that its slot in this home names, and the parts of its value.
+    pub(crate) fn forget(&self, home: Locked<'_>, at: u64, slot: Slot, record: Record, hash: u64) {
+        let orphan = Orphan::of(&Old { region: &self.region, record }, hash);
+        self.remove(&home, at, slot, record);
+        drop(home);
+        if let Some(orphan) = orphan {
+            orphan.remove(self);
+        }
     }
 
     /// Lets one cleaner make one pass, or waits for one that is under way.

@@ -5,10 +5,8 @@
 //! 3. Nothing names them any more. The bit is cleared, and the number may be another table's. Where damage hides what a segment holds, the
 //!    bit stays: records that were not found must not come back as another table's.
 
-use crate::change::Old;
 use crate::flaw::Flaw;
 use crate::index::bucket::Locked;
-use crate::large::Orphan;
 use crate::owner::Owner;
 use crate::region::SEGMENTS_FRESH;
 use crate::segment::{Segment, Use};
@@ -99,12 +97,7 @@ impl Owner {
                 continue;
             };
             if let Some((at, slot)) = home.0.find(|at, slot| (slot.address() == record.address).then_some((at, slot))) {
-                let orphan = Orphan::of(&Old { region, record }, hash);
-                self.remove(&home, at, slot, record);
-                drop(home);
-                if let Some(orphan) = orphan {
-                    orphan.remove(self);
-                }
+                self.forget(home, at, slot, record, hash);
             }
         }
         is_whole && walk.torn_at().is_none()

@@ -150,8 +150,8 @@ impl Deref for Shared {
 
     #[inline]
     fn deref(&self) -> &[AtomicU64] {
-        // SAFETY: `start..start + words` is one live mapping, aligned to pages, unmapped with `_space` alone, whose
-        // drop has `&mut self`. Atomics may be changed by anyone at any time. In a read-only mapping only loads happen, which `Access::Read`
+        // SAFETY: `start..start + words` is one live mapping, aligned to pages, unmapped with `_space` alone, whose drop has `&mut
+        // self`. Atomics may be changed by anyone at any time. In a read-only mapping only loads happen, which `Access::Read`
         // asks of its user, and loads of eight bytes are loads on every target we build for.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.words) }
     }
