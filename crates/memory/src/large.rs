@@ -262,8 +262,7 @@ pub(crate) fn get(region: &Region, table: u16, key: Key<'_>, hash: u64, out: &mu
         out.truncate(start);
         // Parts go after the record has changed that names them, and numbers are used once.
         if missed == Some(large) {
-            let finding = format!("a value of {} bytes lacks a part", large.len);
-            return Err(Error::new(Kind::Corrupt, finding).remedy("put the value anew, and create the store anew soon"));
+            return Err(incomplete(large));
         }
         // A part that was appended to since is as long as it was, or longer; what was replaced is gone.
         if read(region, large, out)? {
@@ -272,6 +271,12 @@ pub(crate) fn get(region: &Region, table: u16, key: Key<'_>, hash: u64, out: &mu
         missed = Some(large);
     }
     Err(read::restless())
+}
+
+#[cold]
+fn incomplete(large: Large) -> Error {
+    let finding = format!("a value of {} bytes lacks a part", large.len);
+    Error::new(Kind::Corrupt, finding).remedy("put the value anew, and create the store anew soon")
 }
 
 /// Puts a value that is too long for its record, if `decide` says so of the record there is.
@@ -307,7 +312,8 @@ pub(crate) fn append<'c>(
     bytes: &[u8],
 ) -> Result<Option<Outcome>> {
     let _turn = lock(&owner.large);
-    loop {
+    let mut missed = None;
+    for _ in 0..read::TRIES {
         let mut value = Vec::new();
         let seen = read::read(&owner.region, table.number, key, hash, &mut value)?;
         let seen = seen.filter(|seen| !seen.is_expired());
@@ -325,7 +331,12 @@ pub(crate) fn append<'c>(
             let mut large = before;
             match extend(owner, &mut large, bytes) {
                 Ok(true) => (large, pending),
-                Ok(false) => continue,
+                // As in `get`: whoever replaced it would have named other parts by now.
+                Ok(false) if missed == Some(before) => return Err(incomplete(before)),
+                Ok(false) => {
+                    missed = Some(before);
+                    continue;
+                }
                 Err(error) => {
                     remove_beyond(owner, before.len, large);
                     return Err(error);
@@ -350,6 +361,7 @@ pub(crate) fn append<'c>(
             return Ok(Some(outcome));
         }
     }
+    Err(read::restless())
 }
 
 /// Whether a record is still what was seen of it.
@@ -405,6 +417,18 @@ mod tests {
         memory.drop_table(TABLE.number).unwrap();
         let refused = append(&memory, &[1; INLINE_MAX + 1]).unwrap_err();
         assert_eq!((refused.kind(), memory.verify().records), (Kind::Missing, 0));
+    }
+
+    /// As when damage emptied the part's slot.
+    #[test]
+    fn an_append_to_a_value_that_lacks_its_last_part_is_refused() {
+        let memory = memory();
+        append(&memory, &[1; INLINE_MAX + 100]).unwrap();
+        let mut value = Vec::new();
+        let seen = read::read(&memory.owner().region, TABLE.number, KEY, memory.hash(TABLE, KEY), &mut value).unwrap();
+        assert!(seen.unwrap().head.is_large() && remove_part(memory.owner(), Large::of(&value).id, 1));
+        assert_eq!(append(&memory, &[2; 200]).unwrap_err().kind(), Kind::Corrupt);
+        memory.put(TABLE, KEY, 0, b"anew", None, |_| true).unwrap();
     }
 
     /// As when somebody replaced the value: who still reads it must not find other bytes in the part's place.

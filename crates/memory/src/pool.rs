@@ -155,3 +155,39 @@ impl Pool {
         self.pieces.push(piece);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use hammerspace_error::{Error, Kind};
+
+    use super::*;
+    use crate::geometry::Geometry;
+    use crate::sync::Words;
+
+    /// Has memory for so many more segments.
+    struct Room(Cell<u64>);
+
+    impl Backing for Room {
+        fn back(&self, _: &Region, _: u64, _: u64) -> Result<()> {
+            let Some(left) = self.0.get().checked_sub(1) else { return Err(Error::new(Kind::Full, "no memory")) };
+            self.0.set(left);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_segment_that_got_no_memory_is_not_lost() {
+        let geometry = Geometry { segment_size: 4096, segments_max: 10, buckets: 4 };
+        let region = Region::create(Words::anonymous(geometry.region_len()).unwrap(), geometry, 7, 9, 4096).unwrap();
+        region.store(LIMIT, 10);
+        let (mut pool, backing) = (Pool::default(), Room(Cell::new(1)));
+        assert_eq!(pool.take(&region, &backing, For::Cleaner).unwrap(), Some(0));
+        assert_eq!(pool.take(&region, &backing, For::Cleaner).unwrap_err().kind(), Kind::Full);
+        assert_eq!(pool.available(&region), 9);
+        backing.0.set(10);
+        let rest: Vec<_> = std::iter::from_fn(|| pool.take(&region, &backing, For::Cleaner).unwrap()).collect();
+        assert_eq!(rest, (1..10).collect::<Vec<_>>());
+    }
+}

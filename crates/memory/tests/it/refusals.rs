@@ -1,6 +1,7 @@
 //! What cannot be is refused, each with an error of the right kind.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -124,6 +125,23 @@ fn an_owner_refuses_tables_it_could_not_go_by() {
         let refused = Memory::open(scratch.path().join("store"), &options).unwrap_err();
         assert_eq!(refused.kind(), Kind::Corrupt, "{refused}");
     }
+}
+
+/// It was counted, but its owner died before it had its memory: to touch it could end the next one's process.
+#[test]
+fn a_segment_without_memory_gets_it_before_it_is_used() {
+    const SEGMENTS_FRESH: u64 = 216;
+    let (scratch, options, memory) = store();
+    let size = memory.view().usage().segment_size;
+    drop(memory);
+    let file = region(scratch.path());
+    let mut word = [0; 8];
+    File::open(&file).unwrap().read_at(&mut word, SEGMENTS_FRESH).unwrap();
+    overwrite(SEGMENTS_FRESH as usize, u64::from_le_bytes(word) + 1)(scratch.path());
+    let taken = || fs::metadata(&file).unwrap().blocks() * 512;
+    let before = taken();
+    let _owner = Memory::open(scratch.path().join("store"), &Options { cleaners: 0, ..options }).unwrap();
+    assert!(taken() >= before + size, "{before} bytes, then {}", taken());
 }
 
 #[test]

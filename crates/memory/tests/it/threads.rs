@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use hammerspace_memory::{Change, Key, Memory, Old, Options};
@@ -137,4 +138,15 @@ fn canary_a_torn_value_is_recognised() {
     let len = torn.len().min(other.len());
     torn[20..len].copy_from_slice(&other[20..len]);
     assert_eq!((round_of(3, &torn), round_of(4, &other), round_of(3, &other)), (None, None, Some(6)));
+}
+
+/// Zeroing takes longer than any change should, so a cleaner's thread does it before a writer has to.
+#[test]
+fn segments_get_their_memory_before_they_are_needed() {
+    let memory = Memory::anonymous(&Options { cleaners: 1, ..tiny(64) }).unwrap();
+    let until = Instant::now() + Duration::from_secs(30);
+    while memory.view().usage().free < 4 * memory.view().usage().segment_size {
+        assert!(Instant::now() < until, "{:?}", memory.view().usage());
+        thread::yield_now();
+    }
 }
