@@ -17,7 +17,8 @@ use hammerspace_os::{Access, Dir, File, Owned};
 use uuid::Uuid;
 
 use crate::description::{self, Description};
-use crate::geometry::{Geometry, LEDGER_ENTRY, Layout, WORD};
+use crate::geometry::{Geometry, LEDGER_ENTRY, Layout, SUPERBLOCK, WORD};
+use crate::index::directory::Root;
 use crate::options::Options;
 use crate::pool::Backing;
 use crate::region::{LIMIT, Region};
@@ -138,7 +139,9 @@ pub(crate) fn attach(path: &Path) -> Result<(Region, File)> {
     let Some(lock) = dir.open_file(LOCK)? else {
         return Err(Error::new(Kind::Missing, "the store has no lock").file(path.join(LOCK)));
     };
-    Ok((map(&file, description.id, Access::Read)?, lock))
+    let region = map(&file, description.id, Access::Read)?;
+    Root::check(&region).map_err(|error| error.file(file.path()))?;
+    Ok((region, lock))
 }
 
 /// Deletes a store that nobody owns, or what is left of one, and its directory if nothing else is in it. The description goes after
