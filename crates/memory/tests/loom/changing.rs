@@ -124,15 +124,15 @@ fn seen(flaw: Flaw) {
 
 #[test]
 fn appending_loses_nothing_to_the_cleaner() {
-    prove(Flaw::None, &[Flaw::NoLock, Flaw::CopyBeforeLock, Flaw::RelaxedUnlock], appended);
+    prove(Flaw::None, &[Flaw::NoLock, Flaw::CopyBeforeLock, Flaw::RelaxedUnlock], "a byte was lost", appended);
 }
 
 #[test]
 fn a_slot_is_not_swung_back() {
-    prove(Flaw::None, &[Flaw::NoLock], replaced);
+    prove(Flaw::None, &[Flaw::NoLock], "a value was lost", replaced);
 }
 
 #[test]
 fn what_was_appended_is_there_when_the_length_says_so() {
-    prove(Flaw::None, &[Flaw::LengthFirst], seen);
+    prove(Flaw::None, &[Flaw::LengthFirst], "the length came before the byte", seen);
 }
