@@ -119,7 +119,7 @@ impl Table {
                 is_wanted = turn.holds() && put.condition.holds(meta_of(old).as_ref());
                 is_wanted
             })?;
-            Outcome::of(outcome, is_wanted)
+            Ok(Outcome::of(outcome, is_wanted))
         })
     }
 
@@ -155,7 +155,7 @@ impl Table {
                 is_wanted = turn.holds() && condition.holds(meta_of(old).as_ref());
                 if is_wanted { change() } else { Change::Keep }
             })?;
-            Outcome::of(outcome, is_wanted)
+            Ok(Outcome::of(outcome, is_wanted))
         })
     }
 
