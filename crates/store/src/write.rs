@@ -186,7 +186,8 @@ impl Table {
         Ok(merged.number.expect("values of this kind are numbers"))
     }
 
-    /// Merges an operand into the value of a key, as its kind says; where there is none, the value is the operand. Its expiry stays.
+    /// Merges an operand into the value of a key, as its kind says; where there is none, the value is the operand. Its expiry
+    /// stays, but for bytes: to merge those is to put them.
     ///
     /// [`Kind::Invalid`] if there is a value of another kind, which stays as it is.
     #[inline]
