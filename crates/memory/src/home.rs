@@ -265,10 +265,10 @@ fn open_region(place: &Path, open: impl FnOnce(&Path) -> Result<File>) -> Result
 fn map(file: &File, id: Uuid, access: Access) -> Result<Region> {
     let len = file.len()?;
     let check = || {
-        if len < Region::superblock_len() {
+        if len < SUPERBLOCK {
             return Err(Error::new(Kind::Corrupt, format!("{len} bytes are no region")).remedy("create the store anew"));
         }
-        let superblock = Words::map(file, Region::superblock_len(), Access::Read)?;
+        let superblock = Words::map(file, SUPERBLOCK, Access::Read)?;
         let (geometry, store) = Region::describe(&superblock, len, page_size())?;
         if store != id.as_u128() {
             let finding = format!("the region belongs to store {}", Uuid::from_u128(store));

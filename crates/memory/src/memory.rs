@@ -260,7 +260,7 @@ fn plant(region: &Region, backing: &dyn Backing) -> Result<Pool> {
         let finding = format!("a limit of {} segments is too small for a store", region.load(LIMIT));
         return Err(Error::new(Kind::Invalid, finding).remedy("allow it more memory"));
     };
-    pool.give_piece(spare);
+    pool.pieces.push(spare);
     split::plant(region, piece);
     region.store(INCARNATION, 1);
     region.finish();

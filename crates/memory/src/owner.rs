@@ -3,8 +3,8 @@
 //! Here is what all changes share: seats to write from, segments for their heads, pieces for the index, and the count of what is
 //! live. How one record changes is in `update.rs`.
 //!
-//! Locks are taken in this order, and nobody waits for an earlier one: large, seat, splits, cleaner, pool, home. Splitting locks all homes
-//! of a piece; who holds one waits for nothing.
+//! Locks are taken in this order, and nobody waits for an earlier one: large, seat, splits, purging, cleaner, pool, home. Splitting
+//! locks all homes of a piece; who holds one waits for nothing.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -365,7 +365,7 @@ impl Owner {
         }
         let Some(pieces) = self.pieces_for_split()? else { return Err(self.full()) };
         match split::split(region, place, hash, pieces, self.incarnation) {
-            Ok(old) => lock(&self.pool).give_piece(old),
+            Ok(old) => lock(&self.pool).pieces.push(old),
             Err(why) => {
                 lock(&self.pool).pieces.extend(pieces);
                 return Err(match why {
