@@ -359,7 +359,7 @@ impl Owner {
         if !place.is_current(region) {
             return Ok(());
         }
-        if place.root.depth() == place.entry.depth() && place.root.depth() < region.layout.depth_max {
+        if place.root.depth() == place.depth(region) && place.root.depth() < region.layout.depth_max {
             let next = region.layout.directory(place.root.which() ^ 1, 0);
             self.backing.back(region, next, WORD << (place.root.depth() + 1))?;
         }
@@ -406,12 +406,28 @@ mod tests {
     use crate::memory::Memory;
     use crate::options::Options;
 
+    fn memory() -> Memory {
+        let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
+        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
+        Memory::anonymous(&options).unwrap()
+    }
+
+    /// An entry that damage has made that of a deeper directory is split as the deepest of this one.
+    #[test]
+    fn a_depth_that_cannot_be_is_split_all_the_same() {
+        let memory = memory();
+        let (owner, hash) = (memory.owner(), 0);
+        let region = &owner.region;
+        let root = Place::of(region, hash).root;
+        region.store(root.address(region, 0), region.load(root.address(region, 0)) | 5);
+        owner.split(Place::of(region, hash), hash).unwrap();
+        assert_eq!((memory.verify().pieces, memory.verify().findings), (2, Vec::new()));
+    }
+
     /// Of two writers that found no slot, one splits the piece; the other finds room in a half.
     #[test]
     fn a_piece_is_split_once() {
-        let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
-        let memory = Memory::anonymous(&options).unwrap();
+        let memory = memory();
         let (owner, hash) = (memory.owner(), 0);
         let seen = Place::of(&owner.region, hash);
         for pieces in [2, 2] {

@@ -26,7 +26,7 @@ pub(crate) fn plant(region: &Region, piece: u64) {
 /// Splits the piece that `place` shows for `hash` into the two pieces given, and gives the old one back. Splits take turns: the
 /// caller holds the lock of all of them, and has seen that `place` is current.
 pub(crate) fn split(region: &Region, place: Place, hash: u64, to: [u64; 2], incarnation: u64) -> Result<u64, Unsplit> {
-    let depth = place.entry.depth() + 1;
+    let depth = place.depth(region) + 1;
     if depth > region.layout.depth_max {
         return Err(Unsplit::TooDeep);
     }
