@@ -30,11 +30,18 @@ pub const VALUE_LEN_MAX: u64 = 1 << 30;
 /// The table that parts are in.
 pub(crate) const PARTS: TableId = TableId { number: u16::MAX, is_versioned: false };
 
-fn part_key(id: u64, part: u64) -> [u8; 16] {
+pub(crate) fn part_key(id: u64, part: u64) -> [u8; 16] {
     let mut key = [0; 16];
     key[..8].copy_from_slice(&id.to_le_bytes());
     key[8..].copy_from_slice(&part.to_le_bytes());
     key
+}
+
+/// What `part_key` made a key of: number and place; `None` of another key.
+pub(crate) fn part_of(key: &[u8]) -> Option<(u64, u64)> {
+    let (words, []) = key.as_chunks::<8>() else { return None };
+    let &[id, part] = words else { return None };
+    Some((u64::from_le_bytes(id), u64::from_le_bytes(part)))
 }
 
 fn hash(region: &Region, key: &[u8; 16]) -> u64 {
@@ -151,6 +158,11 @@ pub(crate) fn remove_pending(owner: &Owner) {
         }
         region.store(PENDING + entry * 16, 0);
     }
+}
+
+/// The numbers of parts that somebody is writing or removing.
+pub(crate) fn noted(region: &Region) -> impl Iterator<Item = u64> {
+    (0..PENDING_ENTRIES).map(|entry| region.load(PENDING + entry * 16)).filter(|id| *id != 0)
 }
 
 /// How much of the parts of this number the record of a key of this hash names.
