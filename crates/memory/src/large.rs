@@ -357,18 +357,18 @@ pub(crate) fn append<'c>(
         } else {
             write(owner, hash, &[&value, bytes])?
         };
-        let (mut is_decided, mut is_named) = (false, false);
+        let (mut is_decided, mut is_put) = (false, false);
         let outcome = update(owner, table, key, hash, |old| {
             is_decided = same(old, seen.as_ref(), before, &value);
             let change = if is_decided { decide(old, after) } else { Change::Keep };
-            let is_put = matches!(change, Change::Put { .. });
-            is_named = is_put || old.and_then(Old::large).is_some_and(|large| large.id == after.id);
+            is_put = matches!(change, Change::Put { .. });
             change
-        })
-        .inspect_err(|_| remove_beyond(owner, before.len, after))?;
-        if !is_named {
-            remove(owner, after);
+        });
+        // Those that were there go with the record that names them: it may still do so, and be there for nobody as it has expired.
+        if outcome.is_err() || !is_put {
+            remove_beyond(owner, before.len, after);
         }
+        let outcome = outcome?;
         if is_decided {
             return Ok(Some(outcome));
         }
@@ -429,6 +429,17 @@ mod tests {
         memory.drop_table(TABLE.number).unwrap();
         let refused = append(&memory, &[1; INLINE_MAX + 1]).unwrap_err();
         assert_eq!((refused.kind(), memory.verify().records), (Kind::Missing, 0));
+    }
+
+    /// As when the table was emptied once the parts had been added.
+    #[test]
+    fn an_append_that_is_not_wanted_in_the_end_leaves_the_value_as_it_was() {
+        let memory = memory();
+        append(&memory, &[1; INLINE_MAX + 100]).unwrap();
+        let keep = |_: Option<&Old<'_>>, _: Large| Change::Keep;
+        let bytes = [2; 2 * INLINE_MAX];
+        super::append(memory.owner(), TABLE, KEY, memory.hash(TABLE, KEY), keep, &bytes).unwrap();
+        assert_eq!((memory.verify().findings, memory.verify().records), (Vec::new(), 1 + 2));
     }
 
     /// As when damage emptied the part's slot.
