@@ -431,15 +431,23 @@ mod tests {
         assert_eq!((refused.kind(), memory.verify().records), (Kind::Missing, 0));
     }
 
-    /// As when the table was emptied once the parts had been added.
+    /// As when its table was emptied meanwhile.
     #[test]
     fn an_append_that_is_not_wanted_in_the_end_leaves_the_value_as_it_was() {
         let memory = memory();
         append(&memory, &[1; INLINE_MAX + 100]).unwrap();
+        let (table, hash) = (TABLE, memory.hash(TABLE, KEY));
         let keep = |_: Option<&Old<'_>>, _: Large| Change::Keep;
-        let bytes = [2; 2 * INLINE_MAX];
-        super::append(memory.owner(), TABLE, KEY, memory.hash(TABLE, KEY), keep, &bytes).unwrap();
+        super::append(memory.owner(), table, KEY, hash, keep, &[2; 2 * INLINE_MAX]).unwrap().unwrap();
         assert_eq!((memory.verify().findings, memory.verify().records), (Vec::new(), 1 + 2));
+        append(&memory, &[3; INLINE_MAX]).unwrap().unwrap();
+        let mut value = Vec::new();
+        memory.view().get(TABLE.number, KEY, &mut value).unwrap();
+        assert!(
+            value[..INLINE_MAX + 100].iter().all(|byte| *byte == 1)
+                && value[INLINE_MAX + 100..].iter().all(|byte| *byte == 3)
+        );
+        assert_eq!((value.len(), memory.verify().records), (2 * INLINE_MAX + 100, 1 + 3));
     }
 
     /// As when damage emptied the part's slot.

@@ -94,6 +94,10 @@ impl Table {
                 return result;
             }
             self.learn()?;
+            // The list of tables says that it is there, all the same: it was damaged.
+            if is_dropped && self.known() == turn.known {
+                return result;
+            }
         }
     }
 
