@@ -233,7 +233,9 @@ impl Caller {
 
     /// Reads everything.
     pub(crate) fn look_at_all(&mut self, view: View<'_>) {
-        TABLES.into_iter().for_each(|table| self.read_all(view, table));
+        for table in TABLES {
+            self.read_all(view, table);
+        }
     }
 }
 
