@@ -67,3 +67,18 @@ impl Serialize for Verdict {
         .serialize(to)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_counted_is_told_and_is_no_fault() {
+        let report = Report { records: 3, miscounted: 40, ..Report::default() };
+        let told = "40 bytes more are counted as live than are, as when an owner was killed\nsound: 3 records\n";
+        let verdict = Verdict(report);
+        assert_eq!(verdict.to_string(), told);
+        let json = serde_json::to_value(verdict).unwrap();
+        assert_eq!((&json["sound"], &json["miscounted"]), (&json!(true), &json!(40)));
+    }
+}
