@@ -7,7 +7,7 @@
 //! ```text
 //! put:     parts under a new number  ──►  the key's record  ──►  the old parts go
 //! append:  the last part grows, new ones follow  ──►  the key's record says the new length
-//! read:    the key's record  ──►  its parts  ──►  the key's record is still the same
+//! read:    the key's record  ──►  its parts; if one is gone, the key's record again
 //! ```
 //!
 //! Until the key's record names them, and once it does not any more, parts are of no use to anyone. Their number and the key's hash

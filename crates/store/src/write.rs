@@ -123,7 +123,7 @@ impl Table {
                 is_wanted = turn.holds() && put.condition.holds(meta_of(old).as_ref());
                 is_wanted
             })?;
-            Outcome::of(outcome, is_wanted)
+            Ok(Outcome::of(outcome, is_wanted))
         })
     }
 
@@ -159,12 +159,14 @@ impl Table {
                 is_wanted = turn.holds() && condition.holds(meta_of(old).as_ref());
                 if is_wanted { change() } else { Change::Keep }
             })?;
-            Outcome::of(outcome, is_wanted)
+            Ok(Outcome::of(outcome, is_wanted))
         })
     }
 
-    /// Appends bytes to a value of kind append; where there is none, it begins with them. O(bytes appended), amortised. Gives the
-    /// length it has now.
+    /// Appends bytes to a value of kind append; where there is none, it begins with them. Gives the length it has now.
+    ///
+    /// O(bytes appended), amortised. In a table with versions each append writes a new record, and with it the value; but no more
+    /// than the last 64 KiB of it.
     pub fn append<'k>(&self, key: impl Into<Key<'k>>, bytes: impl AsRef<[u8]>) -> Result<u64> {
         Ok(self.merge(key, ValueKind::Append, bytes)?.len)
     }
@@ -190,7 +192,8 @@ impl Table {
         Ok(merged.number.expect("values of this kind are numbers"))
     }
 
-    /// Merges an operand into the value of a key, as its kind says; where there is none, the value is the operand. Its expiry stays.
+    /// Merges an operand into the value of a key, as its kind says; where there is none, the value is the operand. Its expiry
+    /// stays, but for bytes: to merge those is to put them.
     ///
     /// [`Kind::Invalid`] if there is a value of another kind, which stays as it is.
     #[inline]
