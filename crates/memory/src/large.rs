@@ -30,11 +30,18 @@ pub const VALUE_LEN_MAX: u64 = 1 << 30;
 /// The table that parts are in.
 pub(crate) const PARTS: TableId = TableId { number: u16::MAX, is_versioned: false };
 
-fn part_key(id: u64, part: u64) -> [u8; 16] {
+pub(crate) fn part_key(id: u64, part: u64) -> [u8; 16] {
     let mut key = [0; 16];
     key[..8].copy_from_slice(&id.to_le_bytes());
     key[8..].copy_from_slice(&part.to_le_bytes());
     key
+}
+
+/// What `part_key` made a key of: number and place; `None` of another key.
+pub(crate) fn part_of(key: &[u8]) -> Option<(u64, u64)> {
+    let (words, []) = key.as_chunks::<8>() else { return None };
+    let &[id, part] = words else { return None };
+    Some((u64::from_le_bytes(id), u64::from_le_bytes(part)))
 }
 
 fn hash(region: &Region, key: &[u8; 16]) -> u64 {
@@ -151,6 +158,11 @@ pub(crate) fn remove_pending(owner: &Owner) {
         }
         region.store(PENDING + entry * 16, 0);
     }
+}
+
+/// The numbers of parts that somebody is writing or removing.
+pub(crate) fn noted(region: &Region) -> impl Iterator<Item = u64> {
+    (0..PENDING_ENTRIES).map(|entry| region.load(PENDING + entry * 16)).filter(|id| *id != 0)
 }
 
 /// How much of the parts of this number the record of a key of this hash names.
@@ -345,19 +357,18 @@ pub(crate) fn append<'c>(
         } else {
             write(owner, hash, &[&value, bytes])?
         };
-        // How much of what was written is named in the end.
-        let (mut is_decided, mut named) = (false, 0);
+        let (mut is_decided, mut is_put) = (false, false);
         let outcome = update(owner, table, key, hash, |old| {
             is_decided = same(old, seen.as_ref(), before, &value);
             let change = if is_decided { decide(old, after) } else { Change::Keep };
-            named = match change {
-                Change::Put { .. } => after.len,
-                _ => old.and_then(Old::large).filter(|large| large.id == after.id).map_or(0, |large| large.len),
-            };
+            is_put = matches!(change, Change::Put { .. });
             change
-        })
-        .inspect_err(|_| remove_beyond(owner, before.len, after))?;
-        remove_beyond(owner, named, after);
+        });
+        // Those that were there go with the record that names them: it may still do so, and be there for nobody as it has expired.
+        if outcome.is_err() || !is_put {
+            remove_beyond(owner, before.len, after);
+        }
+        let outcome = outcome?;
         if is_decided {
             return Ok(Some(outcome));
         }
@@ -429,7 +440,7 @@ mod tests {
         let (table, hash) = (TABLE, memory.hash(TABLE, KEY));
         let keep = |_: Option<&Old<'_>>, _: Large| Change::Keep;
         super::append(memory.owner(), table, KEY, hash, keep, &[2; 2 * INLINE_MAX]).unwrap().unwrap();
-        assert_eq!(memory.verify().records, 1 + 2);
+        assert_eq!((memory.verify().findings, memory.verify().records), (Vec::new(), 1 + 2));
         append(&memory, &[3; INLINE_MAX]).unwrap().unwrap();
         let mut value = Vec::new();
         memory.view().get(TABLE.number, KEY, &mut value).unwrap();

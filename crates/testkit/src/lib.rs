@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod c;
+pub mod checked;
 pub mod disk;
 pub mod golden;
 pub mod history;

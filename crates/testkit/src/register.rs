@@ -1,4 +1,6 @@
 //! One key of a store as a model of histories: what callers may see of it if each of their calls takes effect at an instant.
+//!
+//! There is no time here. An expiry is one that nobody lives to see; to give a key one that has passed is to remove it.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,8 +40,15 @@ pub enum Saw {
     Nothing,
     /// That there was none.
     Absent,
-    /// That there was one: its version, if keys have versions here, and its value, if that was looked at.
-    Present(Option<u64>, Option<Digest>),
+    /// That there was one.
+    Present {
+        /// Its version, if keys have versions here.
+        version: Option<u64>,
+        /// When it ends.
+        expiry: Option<u64>,
+        /// Its value, if that was looked at.
+        value: Option<Digest>,
+    },
 }
 
 /// What a call did to the key.
@@ -47,10 +56,12 @@ pub enum Saw {
 pub enum Did {
     /// Nothing: it only looked, or found that its condition does not hold.
     Nothing,
-    /// It gave it this value.
-    Put(Digest),
-    /// It put these bytes behind its value, or behind none.
+    /// It gave it this value and this expiry.
+    Put(Digest, Option<u64>),
+    /// It put these bytes behind its value, or behind none, and left its expiry.
     Append(Vec<u8>),
+    /// It gave it this expiry, and left its value.
+    Expire(Option<u64>),
     /// It removed it.
     Delete,
 }
@@ -67,32 +78,50 @@ pub struct Op {
     pub version: Option<u64>,
 }
 
-/// A key's value and version, and the highest version it has had.
+/// What a key has, and the highest version it has had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Register {
-    value: Option<(Digest, Option<u64>)>,
+    held: Option<Held>,
     last: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Held {
+    value: Digest,
+    version: Option<u64>,
+    expiry: Option<u64>,
+}
+
+impl Held {
+    fn is(&self, seen: (Option<u64>, Option<u64>), value: Option<Digest>) -> bool {
+        seen == (self.version, self.expiry) && value.is_none_or(|value| value == self.value)
+    }
 }
 
 impl Model for Register {
     type Op = Op;
 
     fn after(&self, op: &Op) -> Option<Self> {
-        let is_so = match (op.saw, self.value) {
+        let is_so = match (op.saw, self.held) {
             (Saw::Nothing, _) | (Saw::Absent, None) => true,
-            (Saw::Present(version, value), Some(now)) => version == now.1 && value.is_none_or(|value| value == now.0),
+            (Saw::Present { version, expiry, value }, Some(now)) => now.is((version, expiry), value),
             _ => false,
         };
         if !is_so || op.version.is_some_and(|version| version <= self.last) {
             return None;
         }
-        let value = match &op.did {
+        let held = match &op.did {
             Did::Nothing => return Some(*self),
-            Did::Put(value) => Some(*value),
-            Did::Append(bytes) => Some(self.value.map_or(Digest::EMPTY, |now| now.0).then(bytes)),
+            Did::Put(value, expiry) => Some((*value, *expiry)),
+            Did::Append(bytes) => {
+                let (value, expiry) = self.held.map_or((Digest::EMPTY, None), |now| (now.value, now.expiry));
+                Some((value.then(bytes), expiry))
+            }
+            Did::Expire(expiry) => self.held.map(|now| (now.value, *expiry)),
             Did::Delete => None,
         };
-        Some(Self { value: value.map(|value| (value, op.version)), last: op.version.unwrap_or(self.last) })
+        let held = held.map(|(value, expiry)| Held { value, version: op.version, expiry });
+        Some(Self { held, last: op.version.unwrap_or(self.last) })
     }
 }
 
@@ -102,7 +131,7 @@ mod tests {
     use crate::history::{Call, explain};
 
     fn put(value: &[u8], version: u64) -> Op {
-        Op { saw: Saw::Nothing, did: Did::Put(Digest::of(value)), version: Some(version) }
+        Op { saw: Saw::Nothing, did: Did::Put(Digest::of(value), None), version: Some(version) }
     }
 
     fn append(bytes: &[u8], version: u64) -> Op {
@@ -110,7 +139,15 @@ mod tests {
     }
 
     fn get(value: &[u8], version: u64) -> Op {
-        Op { saw: Saw::Present(Some(version), Some(Digest::of(value))), did: Did::Nothing, version: None }
+        get_until(None, value, version)
+    }
+
+    fn get_until(expiry: Option<u64>, value: &[u8], version: u64) -> Op {
+        Op { saw: present(expiry, Some(value), version), did: Did::Nothing, version: None }
+    }
+
+    fn present(expiry: Option<u64>, value: Option<&[u8]>, version: u64) -> Saw {
+        Saw::Present { version: Some(version), expiry, value: value.map(Digest::of) }
     }
 
     const MISS: Op = Op { saw: Saw::Absent, did: Did::Nothing, version: None };
@@ -118,7 +155,7 @@ mod tests {
 
     /// A conditional put: it puts if the version is the one it wants.
     fn put_if(seen: u64, value: &[u8], version: u64) -> Op {
-        Op { saw: Saw::Present(Some(seen), None), ..put(value, version) }
+        Op { saw: present(None, None, seen), ..put(value, version) }
     }
 
     /// Calls with the times at which they begin and end.
@@ -156,7 +193,7 @@ mod tests {
     #[test]
     fn canary_a_lost_update_is_rejected() {
         let add = |seen: u64, version: u64| Op {
-            saw: Saw::Present(Some(seen), Some(Digest::of(&[seen as u8]))),
+            saw: present(None, Some(&[seen as u8]), seen),
             ..put(&[seen as u8 + 1], version)
         };
         let race = |first: Op, second: Op| judge(&[(0, 1, put(&[1], 1)), (2, 9, first), (2, 9, second)]);
@@ -172,6 +209,18 @@ mod tests {
         read(b"abc").unwrap();
         read(b"ab").unwrap_err();
         read(b"acb").unwrap_err();
+    }
+
+    /// What is appended to keeps its expiry; what is put loses it.
+    #[test]
+    fn canary_a_lost_expiry_is_rejected() {
+        let expire = |version: u64| Op { did: Did::Expire(Some(9)), ..put(b"", version) };
+        let end = |last: Op, read: Op| judge(&[(0, 1, put(b"a", 1)), (2, 3, expire(2)), (4, 5, last), (6, 7, read)]);
+        end(append(b"b", 3), get_until(Some(9), b"ab", 3)).unwrap();
+        end(append(b"b", 3), get_until(None, b"ab", 3)).unwrap_err();
+        end(put(b"b", 3), get_until(None, b"b", 3)).unwrap();
+        end(put(b"b", 3), get_until(Some(9), b"b", 3)).unwrap_err();
+        end(DELETE, MISS).unwrap();
     }
 
     #[test]

@@ -42,6 +42,9 @@ impl Verdict {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.miscounted != 0 {
+            writeln!(f, "{} bytes more are counted as live than are, as when an owner was killed", self.0.miscounted)?;
+        }
         if self.0.faults == 0 {
             return writeln!(f, "sound: {} records", self.0.records);
         }
@@ -52,8 +55,30 @@ impl fmt::Display for Verdict {
 
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        let Report { records, bytes, findings, faults, .. } = &self.0;
-        json!({ "sound": *faults == 0, "records": records, "bytes": bytes, "count": faults, "findings": findings })
-            .serialize(to)
+        let Report { records, bytes, miscounted, findings, faults, .. } = &self.0;
+        json!({
+            "sound": *faults == 0,
+            "records": records,
+            "bytes": bytes,
+            "miscounted": miscounted,
+            "count": faults,
+            "findings": findings,
+        })
+        .serialize(to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_counted_is_told_and_is_no_fault() {
+        let report = Report { records: 3, miscounted: 40, ..Report::default() };
+        let told = "40 bytes more are counted as live than are, as when an owner was killed\nsound: 3 records\n";
+        let verdict = Verdict(report);
+        assert_eq!(verdict.to_string(), told);
+        let json = serde_json::to_value(verdict).unwrap();
+        assert_eq!((&json["sound"], &json["miscounted"]), (&json!(true), &json!(40)));
     }
 }

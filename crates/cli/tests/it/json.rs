@@ -2,8 +2,8 @@
 
 use crate::ran::Place;
 
-/// A space `s` with two versions and a pair `p`, and what calls in it end with.
-const CALLS: [(&str, i32); 33] = [
+/// A space `s` with two versions, a pair `p` and a store `t`, and what calls there end with.
+const CALLS: [(&str, i32); 45] = [
     ("load s more.tsv", 0),
     ("load s missing.tsv", 4),
     ("load s more.tsv --format mo", 3),
@@ -36,6 +36,18 @@ const CALLS: [(&str, i32); 33] = [
     ("sparkey get q.spl a", 1),
     ("sparkey get", 1),
     ("sparkey verify q.spi", 0),
+    ("store create u --limit 32MiB --region .", 0),
+    ("store create u --limit 32MiB --region .", 2),
+    ("store scan t", 0),
+    ("store scan t --table x", 4),
+    ("store table t x", 0),
+    ("store table t x", 2),
+    ("store table t x --drop", 0),
+    ("store raise t 64MiB", 0),
+    ("store info t", 0),
+    ("store verify t", 0),
+    ("store remove u", 0),
+    ("store remove u", 4),
     ("no-such-verb", 2),
 ];
 
@@ -45,6 +57,8 @@ fn place() -> Place {
     place.write("more.bin", "");
     place.run("load s more.tsv --keep 2").ends(0);
     place.run("set s a 2 --keep 2").ends(0);
+    place.run("store create t --limit 32MiB --region .").ends(0);
+    place.run("store put t k v").ends(0);
     place
 }
 

@@ -84,6 +84,22 @@ impl Place {
     }
 }
 
+/// Whatever a test was about, the stores it leaves behind are sound.
+impl Drop for Place {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        for entry in self.path().read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            if path.join("store.toml").exists() {
+                let found = hammerspace::Store::open(&path).unwrap().verify().unwrap();
+                assert_eq!(found.findings, Vec::<String>::new(), "{}", path.display());
+            }
+        }
+    }
+}
+
 impl Ran {
     /// The same, if it ended with this code.
     #[track_caller]

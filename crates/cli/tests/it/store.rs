@@ -1,6 +1,8 @@
 //! `hammerspace store`, beyond what its guide shows.
 
+use std::fs::Metadata;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -42,6 +44,66 @@ fn answers_in_json() {
     assert_eq!(place.run("store verify s --json").ends(0).object()["sound"], json!(true));
     let top = place.run("store top s --once").ends(0);
     assert!(top.text().contains("utilisation") && top.text().trim_end().ends_with('.'), "{}", top.text());
+}
+
+#[test]
+fn what_is_made_and_removed_is_told_in_json() {
+    let place = Place::new();
+    let told = |line: &str| place.run(&format!("store {line} --json")).ends(0).object();
+    assert_eq!(told("create s --limit 32MiB --region ."), json!({ "store": "s", "limit": 32 << 20 }));
+    assert_eq!(told("table s words"), json!({ "created": "words" }));
+    place.run("store put s a 1 --table words").ends(0);
+    place.run("store put s 7 12 --integer --kind add --table words").ends(0);
+    let mut listed = place.run("store scan s --table words --json").ends(0).objects();
+    listed.sort_by_key(Value::to_string);
+    assert_eq!(listed, [json!({ "key": "7", "value": "12" }), json!({ "key": "a", "value": "1" })]);
+    assert_eq!(told("scan s --table words --limit 1 --keys-only").as_object().unwrap().len(), 1);
+    assert_eq!(told("table s words --empty"), json!({ "emptied": "words" }));
+    assert_eq!(told("table s words --drop"), json!({ "dropped": "words" }));
+    assert_eq!(told("raise s 64MiB"), json!({ "limit": 64 << 20 }));
+    assert_eq!(told("remove s"), json!({ "removed": "s" }));
+    assert_eq!(place.path().read_dir().unwrap().count(), 1, "nothing is left but the command");
+}
+
+#[test]
+fn info_says_how_full_the_memory_is() {
+    let place = with_store();
+    let info = || place.run("store info s --json").ends(0).object();
+    let number = |info: &Value, name: &str| info[name].as_f64().unwrap_or_else(|| panic!("{name} of {info}"));
+    assert_eq!(info()["bytes_per_record"], Value::Null, "there are none");
+    let put = |key: u64, table: &hammerspace::store::Table| assert!(table.put(key, [7; 10_000]).is_ok());
+    let store = hammerspace::Store::open(place.path().join("s")).unwrap();
+    (0..1000).for_each(|key| put(key, store.default_table()));
+    let full = info();
+    assert_eq!(full["records"], 1000);
+    let live = number(&full, "live");
+    assert!((10e6..10.1e6).contains(&live) && number(&full, "utilisation") > 0.95, "{full}");
+    assert!((number(&full, "bytes_per_record") - number(&full, "in_use") / 1000.0).abs() < 1.0, "{full}");
+    assert_eq!((number(&full, "moved"), number(&full, "cleaning_cost")), (0.0, 0.0), "{full}");
+    // One in three stays: dead and live lie side by side.
+    (0..1000).filter(|key| key % 3 > 0).for_each(|key| assert!(store.default_table().delete(key).unwrap()));
+    let sparse = info();
+    assert!((3.3e6..3.4e6).contains(&number(&sparse, "live")), "{sparse}");
+    assert!((0.25..0.4).contains(&number(&sparse, "utilisation")), "{sparse}");
+    // More than there is room for, at random: so cleaners have moved what stays.
+    let mut rng = fastrand::Rng::with_seed(1);
+    (0..5000).for_each(|_| put(rng.u64(..1000), store.default_table()));
+    let cleaned = info();
+    let cost = number(&cleaned, "moved") / number(&cleaned, "written");
+    assert!(cost > 0.0 && (number(&cleaned, "cleaning_cost") - cost).abs() < 1e-9, "{cleaned}");
+}
+
+/// Its owner alone, unless it was made for the group.
+#[test]
+fn who_may_read_a_store_is_said_when_it_is_made() {
+    for (option, mode) in [("", 0o600), ("--group", 0o640)] {
+        let place = Place::new();
+        let create = format!("umask 022; bin/hammerspace store create s --limit 32MiB --region . {option}");
+        place.feed(Path::new("sh"), &["-c", &create], b"").ends(0);
+        let entries = place.path().read_dir().unwrap().map(|entry| entry.unwrap().metadata().unwrap());
+        let modes: Vec<_> = entries.filter(Metadata::is_file).map(|file| file.permissions().mode() & 0o777).collect();
+        assert_eq!(modes, [mode], "{option}");
+    }
 }
 
 #[test]
@@ -154,12 +216,14 @@ fn a_store_stands_the_death_of_its_owners_and_readers() {
 
 /// A reader that does not see this sees nothing.
 #[test]
-fn canary_readers_notice_a_value_that_is_not_whole() {
+fn canary_readers_notice_a_value_that_nobody_wrote() {
     let place = with_store();
     place.run("store table s plain --no-versions").ends(0);
     place.run("store put s 3 other --integer").ends(0);
+    // Which says that nothing was done to any key.
+    place.write("board", vec![0; 1 << 20]);
     let mut reader = Command::new(&place.hammerspace)
-        .args(["store", "stress", "s", "--role", "reader", "--seed", "1"])
+        .args(["store", "stress", "s", "--role", "reader", "--seed", "1", "--board", "."])
         .current_dir(place.path())
         .stdin(Stdio::piped())
         .stderr(Stdio::piped())
@@ -171,5 +235,5 @@ fn canary_readers_notice_a_value_that_is_not_whole() {
     drop(held);
     let said = String::from_utf8(told.stderr).unwrap();
     assert_eq!(told.status.code(), Some(3), "{said}");
-    assert!(said.contains("the value of key 3 of table default is not whole"), "{said}");
+    assert!(said.contains("key 3 of table default has these 5 bytes after none of its changes 0 to 0"), "{said}");
 }

@@ -16,10 +16,10 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use fastrand::Rng;
 use hammerspace_error::Result;
-use hammerspace_memory::{Change, Cursor, Item, Key, Memory, OwnedKey, View};
+use hammerspace_memory::{Change, Cursor, Item, Key, Memory, OwnedKey, TableId, View};
 use hammerspace_os::{Access, Dir, Shared};
 
-use crate::model::PLAIN;
+use crate::model::{PLAIN, VERSIONED};
 
 const STOP: usize = 0;
 const KEYS: usize = 16;
@@ -72,15 +72,26 @@ impl State {
     }
 }
 
-/// Changes a key from one state to the next.
+/// An expiry that has passed, and one that no test lives to see.
+const PAST: u64 = 1;
+const FUTURE: u64 = 1 << 42;
+
+/// Half of what each writer writes has versions.
+pub(crate) fn table_of(key: u64) -> TableId {
+    if (key / 2).is_multiple_of(2) { PLAIN } else { VERSIONED }
+}
+
+/// Changes a key from one state to the next. It goes by being deleted, by expiring, or by a value that has expired; and every other
+/// value ends some time.
 pub(crate) fn change(memory: &Memory, key: u64, from: State, to: State) -> Result<()> {
-    let (name, value) = (Key::Integer(key), to.value(key));
-    let outcome = if !to.is_there() {
-        memory.update(PLAIN, name, |_| Change::Delete)
-    } else if from.epoch() == to.epoch() {
-        memory.append(PLAIN, name, 0, &value[from.len() as usize..])
-    } else {
-        memory.put(PLAIN, name, 0, &value, None, |_| true)
+    let (table, name, value) = (table_of(key), Key::Integer(key), to.value(key));
+    let put = |expiry: Option<u64>| memory.put(table, name, 0, &value, expiry, |_| true);
+    let outcome = match (to.is_there(), to.epoch() % 3) {
+        (false, 0) => memory.update(table, name, |_| Change::Delete),
+        (false, 1) => memory.update(table, name, |_| Change::Expire(Some(PAST))),
+        (false, _) => put(Some(PAST)),
+        (true, _) if from.epoch() == to.epoch() => memory.append(table, name, 0, &value[from.len() as usize..]),
+        (true, _) => put(to.epoch().is_multiple_of(2).then_some(FUTURE)),
     };
     outcome.map(drop)
 }
@@ -210,12 +221,15 @@ impl Board {
             Err(finding) => wrong = Err(finding),
         };
         if keys.len() == 1 {
-            let mut value = Vec::new();
-            let found = view.get(PLAIN.number, Key::Integer(keys[0]), &mut value).map_err(|error| error.to_string())?;
+            let (table, mut value) = (table_of(keys[0]).number, Vec::new());
+            let found = view.get(table, Key::Integer(keys[0]), &mut value).map_err(|error| error.to_string())?;
             judge(0, found.map(|_| &value[..]));
-        } else {
-            let names: Vec<_> = keys.iter().map(|key| Key::Integer(*key)).collect();
-            view.get_many(PLAIN.number, &names, |at, found| judge(at, found.map(|(_, value)| value)))
+            return wrong;
+        }
+        for table in [PLAIN, VERSIONED] {
+            let of_table: Vec<_> = (0..keys.len()).filter(|at| table_of(keys[*at]) == table).collect();
+            let names: Vec<_> = of_table.iter().map(|at| Key::Integer(keys[*at])).collect();
+            view.get_many(table.number, &names, |at, found| judge(of_table[at], found.map(|(_, value)| value)))
                 .map_err(|error| error.to_string())?;
         }
         wrong
@@ -224,14 +238,17 @@ impl Board {
     /// Lists everything, and finds what stays exactly once.
     fn scan_all(&self, view: View<'_>, rng: &mut Rng) -> Result<(), String> {
         let mut seen = vec![0; self.keys.all as usize];
-        let mut next = Some(Cursor::START);
-        while let Some(at) = next {
-            let mut items = Vec::new();
-            next = view.scan(PLAIN.number, at, rng.usize(1..40), &mut items).map_err(|error| error.to_string())?;
-            for Item { key, value, .. } in items {
-                let OwnedKey::Integer(key) = key else { return Err(format!("{key:?} is nobody's")) };
-                State::of(key, &value).ok_or_else(|| format!("key {key} is torn in a scan"))?;
-                *seen.get_mut(key as usize).ok_or_else(|| format!("{key} is nobody's"))? += 1;
+        for table in [PLAIN, VERSIONED] {
+            let mut next = Some(Cursor::START);
+            while let Some(at) = next {
+                let mut items = Vec::new();
+                next = view.scan(table.number, at, rng.usize(1..40), &mut items).map_err(|error| error.to_string())?;
+                for Item { key, value, .. } in items {
+                    let OwnedKey::Integer(key) = key else { return Err(format!("{key:?} is nobody's")) };
+                    State::of(key, &value).ok_or_else(|| format!("key {key} is torn in a scan"))?;
+                    let of_table = seen.get_mut(key as usize).filter(|_| table_of(key) == table);
+                    *of_table.ok_or_else(|| format!("{key} is nobody's"))? += 1;
+                }
             }
         }
         match seen[..self.keys.staying as usize].iter().position(|count| *count != 1) {
@@ -245,7 +262,8 @@ impl Board {
         let mut records = 0;
         for key in 0..self.keys.all {
             let mut value = Vec::new();
-            let found = memory.view().get(PLAIN.number, Key::Integer(key), &mut value).map_err(|e| e.to_string())?;
+            let (table, name) = (table_of(key), Key::Integer(key));
+            let found = memory.view().get(table.number, name, &mut value).map_err(|error| error.to_string())?;
             let [intended, written] = [self.intended(key), self.written(key)].map(|word| State(word.load(Relaxed)));
             let is = match found {
                 Some(_) => State::of(key, &value).ok_or_else(|| format!("key {key} is torn"))?,
@@ -257,6 +275,10 @@ impl Board {
             }
             self.intended(key).store(is.0, Relaxed);
             self.written(key).store(is.0, Relaxed);
+            if found.is_none() {
+                // What has expired takes its record along, which nobody but a cleaner would miss.
+                memory.update(table, name, |_| Change::Delete).map_err(|error| error.to_string())?;
+            }
             let parts = if is.len() > 1 << 16 { is.len().div_ceil(1 << 16) } else { 0 };
             records += if found.is_some() { 1 + parts } else { 0 };
         }

@@ -17,6 +17,11 @@ const TABLES: [TableId; 3] = [
 ];
 const DROPPED: TableId = TABLES[2];
 
+/// An expiry that has passed: a key that gets it is gone, whatever the time.
+const PAST: u64 = 1;
+/// The first of those that no test lives to see, in the year 2109.
+const FUTURE: u64 = 1 << 42;
+
 /// A table, and a key of it.
 type Name = (u16, u64);
 
@@ -27,6 +32,15 @@ pub(crate) struct Keys {
     pub(crate) count: u64,
     /// Values are shorter, but for what is appended.
     pub(crate) len_max: usize,
+}
+
+impl Keys {
+    /// Deletes them all: also those that have expired, which nobody else sees.
+    pub(crate) fn delete_all(self, memory: &Memory) {
+        for (table, key) in TABLES.into_iter().flat_map(|table| (0..self.count).map(move |key| (table, key))) {
+            memory.update(table, Key::Integer(key), |_| Change::Delete).unwrap();
+        }
+    }
 }
 
 /// One that calls, and its notes.
@@ -70,17 +84,36 @@ impl Caller {
         match self.rng.u8(..16) {
             0..5 => self.put(memory, target),
             5..9 => self.append(memory, target),
-            9..11 => self.delete(memory, target),
-            11..13 => self.increment(memory, target),
+            9 => self.delete(memory, target),
+            10..12 => self.expire(memory, target),
+            12..14 => self.increment(memory, target),
             _ => self.put_if(memory, target),
         }
     }
 
+    /// None for one half, one that has passed for a quarter.
+    fn expiry(&mut self) -> Option<u64> {
+        match self.rng.u64(..8) {
+            0..4 => None,
+            4..6 => Some(PAST),
+            other => Some(FUTURE + other),
+        }
+    }
+
     fn put(&mut self, memory: &Memory, target: (TableId, u64)) {
-        let value = self.bytes(self.keys.len_max);
+        let (value, expiry) = (self.bytes(self.keys.len_max), self.expiry());
         self.note(target, || {
-            let outcome = memory.put(target.0, Key::Integer(target.1), 0, &value, None, |_| true)?;
-            Ok(done(&outcome, Did::Put(Digest::of(&value))))
+            let outcome = memory.put(target.0, Key::Integer(target.1), 0, &value, expiry, |_| true)?;
+            Ok(done(&outcome, unless_past(expiry, Did::Put(Digest::of(&value), expiry))))
+        });
+    }
+
+    fn expire(&mut self, memory: &Memory, target: (TableId, u64)) {
+        let expiry = self.expiry();
+        self.note(target, || {
+            let outcome = memory.update(target.0, Key::Integer(target.1), |_| Change::Expire(expiry))?;
+            let did = outcome.before().map_or(Did::Nothing, |_| unless_past(expiry, Did::Expire(expiry)));
+            Ok(done(&outcome, did))
         });
     }
 
@@ -109,7 +142,8 @@ impl Caller {
                 word = old.and_then(Old::word).unwrap_or(0).wrapping_add(1);
                 Change::Word { kind: 0, word }
             })?;
-            let mut op = done(&outcome, Did::Put(Digest::of(&word.to_le_bytes())));
+            let expiry = outcome.before().and_then(|meta| meta.expiry);
+            let mut op = done(&outcome, Did::Put(Digest::of(&word.to_le_bytes()), expiry));
             op.saw = saw(outcome.before().as_ref(), value);
             Ok(op)
         });
@@ -119,7 +153,7 @@ impl Caller {
     fn put_if(&mut self, memory: &Memory, target: (TableId, u64)) {
         self.read(memory.view(), target);
         let wanted = match self.calls.last() {
-            Some((_, Call { op: Op { saw: Saw::Present(version, _), .. }, .. })) => Some(*version),
+            Some((_, Call { op: Op { saw: Saw::Present { version, .. }, .. }, .. })) => Some(*version),
             _ => None,
         };
         let value = self.bytes(self.keys.len_max);
@@ -129,7 +163,7 @@ impl Caller {
                 is_wanted = old.map(|old| old.meta().version) == wanted;
                 is_wanted
             })?;
-            Ok(done(&outcome, if is_wanted { Did::Put(Digest::of(&value)) } else { Did::Nothing }))
+            Ok(done(&outcome, if is_wanted { Did::Put(Digest::of(&value), None) } else { Did::Nothing }))
         });
     }
 
@@ -197,22 +231,21 @@ impl Caller {
         self.calls.extend(found.into_iter().map(|(key, op)| ((table.number, key), Call { start, end, op })));
     }
 
-    /// Reads everything. Gives the lengths of the values there are.
-    pub(crate) fn look_at_all(&mut self, view: View<'_>) -> Vec<u64> {
-        let before = self.calls.len();
+    /// Reads everything.
+    pub(crate) fn look_at_all(&mut self, view: View<'_>) {
         for table in TABLES {
             self.read_all(view, table);
         }
-        let len = |(_, call): &(Name, Call<Op>)| match call.op.saw {
-            Saw::Present(_, value) => value.map(|value| value.len),
-            _ => None,
-        };
-        self.calls[before..].iter().filter_map(len).collect()
     }
 }
 
+/// What it comes to that a key gets this expiry, and otherwise this.
+fn unless_past(expiry: Option<u64>, did: Did) -> Did {
+    if expiry == Some(PAST) { Did::Delete } else { did }
+}
+
 fn saw(meta: Option<&Meta>, value: Option<Digest>) -> Saw {
-    meta.map_or(Saw::Absent, |meta| Saw::Present(meta.version, value))
+    meta.map_or(Saw::Absent, |meta| Saw::Present { version: meta.version, expiry: meta.expiry, value })
 }
 
 fn seen(meta: Option<&Meta>, value: &[u8]) -> Op {

@@ -86,6 +86,8 @@ fn explain(options: &Options, keys: Keys, ballast: usize, changes: u64) {
     assert!(counts.iter().all(|count| *count > 0) && counts[0] as u64 > changes / 2, "{counts:?} calls");
     judge(callers).unwrap_or_else(|complaint| panic!("{complaint}"));
     assert_eq!(memory.verify().findings, Vec::<String>::new());
+    keys.delete_all(&memory);
+    assert_eq!(memory.verify().findings, Vec::<String>::new());
     let cleaned = memory.cleaned().segments - before;
     assert!(cleaned > changes / 200, "the cleaner was busy: {cleaned}");
 }

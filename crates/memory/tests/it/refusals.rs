@@ -17,6 +17,7 @@ use hammerspace_os::trace::{Op, watch};
 use tempfile::TempDir;
 
 use crate::model::{PLAIN, tiny};
+use crate::{anonymous, sound};
 
 /// A store with some values in it, and where its region lies.
 fn store() -> (TempDir, Options, Memory) {
@@ -60,7 +61,7 @@ fn overwrite(address: usize, word: u64) -> impl FnOnce(&Path) {
 
 #[test]
 fn keys_and_values_have_their_limits() {
-    let memory = Memory::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
+    let memory = anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) });
     let key = vec![1; KEY_LEN_MAX + 1];
     let refused = memory.put(PLAIN, Key::Bytes(&key), 0, b"", None, |_| true).unwrap_err();
     assert_eq!(refused.kind(), Kind::Invalid, "{refused}");
@@ -86,7 +87,7 @@ fn a_limit_must_suit_the_region() {
         let refused = Memory::create(scratch.path().join("store"), &options).unwrap_err();
         assert_eq!(refused.kind(), Kind::Invalid, "{segments} segments: {refused}");
     }
-    let memory = Memory::anonymous(&Options { geometry: Some(geometry), ..tiny(100) }).unwrap();
+    let memory = anonymous(&Options { geometry: Some(geometry), ..tiny(100) });
     assert_eq!(memory.set_limit(101 * (8 << 10)).unwrap_err().kind(), Kind::Invalid);
     let refused = memory.put(PLAIN, Key::Integer(1), 0, &[0; 9000], None, |_| true).unwrap_err();
     assert_eq!(refused.kind(), Kind::Invalid, "longer than a segment: {refused}");
@@ -144,7 +145,7 @@ fn a_segment_without_memory_gets_it_before_it_is_used() {
     overwrite(SEGMENTS_FRESH as usize, u64::from_le_bytes(word) + 1)(scratch.path());
     let taken = || fs::metadata(&file).unwrap().blocks() * 512;
     let before = taken();
-    let _owner = Memory::open(scratch.path().join("store"), &Options { cleaners: 0, ..options }).unwrap();
+    let _owner = sound(Memory::open(scratch.path().join("store"), &Options { cleaners: 0, ..options }).unwrap());
     assert!(taken() >= before + size, "{before} bytes, then {}", taken());
 }
 
@@ -226,7 +227,7 @@ fn a_store_has_one_owner() {
     drop(memory);
     assert_eq!(Memory::create(&path, &options).unwrap_err().kind(), Kind::Invalid, "there is one");
     assert!(!Reader::attach(&path).unwrap().has_owner().unwrap());
-    Memory::open(&path, &options).unwrap();
+    sound(Memory::open(&path, &options).unwrap());
 }
 
 /// Stops a maker before each change of a file that it makes, and looks what others see, and what it would leave behind.
@@ -369,7 +370,7 @@ fn a_forked_child_is_not_the_owner() {
 /// A cursor kept by somebody else may be anything, and an enumeration from it ends all the same.
 #[test]
 fn any_word_is_a_cursor() {
-    let memory = Memory::anonymous(&tiny(64)).unwrap();
+    let memory = anonymous(&tiny(64));
     let mut rng = Rng::with_seed(1);
     for keys in [1_u64, 300] {
         for key in 0..keys {

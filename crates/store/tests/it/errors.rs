@@ -2,7 +2,7 @@
 
 use hammerspace_store::{Condition, Kind, Options, Put, Result, Store, TableOptions, VALUE_LEN_MAX, ValueKind};
 
-use crate::small;
+use crate::{small, sound};
 
 fn refused<T: std::fmt::Debug>(result: Result<T>, kind: Kind, words: &str) {
     let error = result.unwrap_err();
@@ -65,7 +65,7 @@ fn what_only_the_owner_may() {
     let scratch = tempfile::tempdir().unwrap();
     let options = Options { region: Some(scratch.path().into()), ..Options::with_limit(32 << 20) };
     let path = scratch.path().join("store");
-    let store = Store::create(&path, &options).unwrap();
+    let store = sound(Store::create(&path, &options).unwrap());
     refused(Store::open(&path), Kind::Busy, "");
     let reader = Store::attach(&path).unwrap();
     assert!(!reader.is_owner() && reader.has_owner().unwrap());
@@ -74,7 +74,7 @@ fn what_only_the_owner_may() {
     refused(reader.verify(), Kind::Invalid, "attached");
     drop(store);
     assert!(!reader.has_owner().unwrap());
-    let store = Store::open(&path).unwrap();
+    let store = sound(Store::open(&path).unwrap());
     assert!(store.is_owner());
     refused(Store::remove(&path), Kind::Busy, "owns");
     drop(store);

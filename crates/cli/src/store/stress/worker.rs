@@ -8,90 +8,90 @@ use std::thread;
 use fastrand::Rng;
 use hammerspace::Store;
 use hammerspace::store::Table;
-use hammerspace_error::{Error, Kind, Result};
+use hammerspace_error::Result;
 
-use super::values::{self, advance, progress};
-use super::{Role, TABLES};
+use super::board::Board;
+use super::{Role, TABLES, values};
 use crate::exit::Outcome;
 
 /// Threads of an owner; each has keys of its own.
 const WRITERS: u64 = 2;
-/// Bytes of memory for each key: with values of some 300 bytes, the store is three quarters full.
+/// Bytes of memory for each key: so the store becomes three quarters full.
 const BYTES_PER_KEY: u64 = 1000;
 
-pub(super) fn run(role: Role, path: &Path, seed: u64) -> Result<Outcome> {
-    thread::spawn(|| {
-        // The end of the input is the end of whoever started us.
-        io::stdin().lock().read_to_end(&mut Vec::new()).ok();
-        process::exit(0);
-    });
-    match role {
-        Role::Owner => own(&Store::open(path)?, seed),
-        Role::Reader => read(&Store::attach(path)?, seed),
-    }
+/// A store, and what is known of its keys.
+pub(super) struct Work {
+    pub(super) store: Store,
+    tables: Vec<Table>,
+    board: Board,
 }
 
-fn tables(store: &Store) -> Result<Vec<Table>> {
-    TABLES.iter().map(|name| store.table(name)).collect()
+impl Work {
+    /// That of a store whose board is in this directory.
+    pub(super) fn on(store: Store, board: &Path) -> Result<Self> {
+        let board = Board::open(board, keys(&store))?;
+        Self::with(store, board)
+    }
+
+    /// The same, with a board that is made first.
+    pub(super) fn begin(store: Store, board: &Path) -> Result<Self> {
+        let board = Board::create(board, TABLES.len(), keys(&store))?;
+        Self::with(store, board)
+    }
+
+    fn with(store: Store, board: Board) -> Result<Self> {
+        let tables = TABLES.iter().map(|name| store.table(name)).collect::<Result<_>>()?;
+        Ok(Self { store, tables, board })
+    }
+
+    /// Makes the next change of a key.
+    pub(super) fn change(&self, place: (usize, u64)) -> Result<()> {
+        self.board.change(place, |change| values::make(&self.tables[place.0], place.1, change))
+    }
+
+    fn write(&self, seed: u64, writer: u64) -> Result<()> {
+        let mut rng = Rng::with_seed(seed ^ writer);
+        loop {
+            let key = rng.u64(..self.board.keys() / WRITERS) * WRITERS + writer;
+            self.change((rng.usize(..self.tables.len()), key))?;
+        }
+    }
+
+    fn own(&self, seed: u64) -> Result<()> {
+        thread::scope(|scope| {
+            let writers: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(move || self.write(seed, writer))).collect();
+            writers.into_iter().try_for_each(|writer| writer.join().expect("no writer panics"))
+        })
+    }
+
+    fn read(&self, seed: u64) -> Result<()> {
+        let mut rng = Rng::with_seed(seed);
+        loop {
+            let place = (rng.usize(..self.tables.len()), rng.u64(..self.board.keys()));
+            self.board.look(place, &self.tables[place.0])?;
+        }
+    }
+
+    /// Looks at every key when its writer is dead: what was done is there, and what was begun is, or is not.
+    pub(super) fn settle(&self) -> Result<()> {
+        let places = (0..self.tables.len()).flat_map(|table| (0..self.board.keys()).map(move |key| (table, key)));
+        places.into_iter().try_for_each(|place| self.board.settle(place, &self.tables[place.0]))
+    }
 }
 
 fn keys(store: &Store) -> u64 {
     store.usage().limit / BYTES_PER_KEY / TABLES.len() as u64
 }
 
-fn own(store: &Store, seed: u64) -> Result<Outcome> {
-    thread::scope(|scope| {
-        let writers: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(move || write(store, seed, writer))).collect();
-        for writer in writers {
-            writer.join().expect("no writer panics")?;
-        }
-        Ok(Outcome::Found)
-    })
-}
-
-fn write(store: &Store, seed: u64, writer: u64) -> Result<()> {
-    let (tables, keys, mut rng) = (tables(store)?, keys(store), Rng::with_seed(seed ^ writer));
-    loop {
-        let table = &tables[rng.usize(..tables.len())];
-        let key = rng.u64(..keys / WRITERS) * WRITERS + writer;
-        let before = table.get(values::key(key))?;
-        if let Some(before) = &before
-            && progress(key, before).is_none()
-        {
-            return Err(wrong(table, key, "is not whole"));
-        }
-        advance(table, key, before.as_ref())?;
+pub(super) fn run(role: Role, path: &Path, board: &Path, seed: u64) -> Result<Outcome> {
+    thread::spawn(|| {
+        // The end of the input is the end of whoever started us.
+        io::stdin().lock().read_to_end(&mut Vec::new()).ok();
+        process::exit(0);
+    });
+    match role {
+        Role::Owner => Work::on(Store::open(path)?, board)?.own(seed)?,
+        Role::Reader => Work::on(Store::attach(path)?, board)?.read(seed)?,
     }
-}
-
-fn read(store: &Store, seed: u64) -> Result<Outcome> {
-    let (tables, keys, mut rng) = (tables(store)?, keys(store), Rng::with_seed(seed));
-    let mut rounds = vec![vec![0; keys as usize]; tables.len()];
-    loop {
-        let at = rng.usize(..tables.len());
-        let key = rng.u64(..keys);
-        let last = &mut rounds[at][key as usize];
-        *last = check(&tables[at], key, *last)?;
-    }
-}
-
-/// Looks at a value that had come as far as `last`; says how far it is now.
-fn check(table: &Table, key: u64, last: u64) -> Result<u64> {
-    let Some(value) = table.get(values::key(key))? else {
-        return if last == 0 { Ok(0) } else { Err(wrong(table, key, "is gone")) };
-    };
-    let now = progress(key, &value).ok_or_else(|| wrong(table, key, "is not whole"))?;
-    if now < last { Err(wrong(table, key, "has gone back")) } else { Ok(now) }
-}
-
-/// Looks at every value.
-pub(super) fn check_all(store: &Store) -> Result<()> {
-    for table in tables(store)? {
-        (0..keys(store)).try_for_each(|key| check(&table, key, 0).map(drop))?;
-    }
-    Ok(())
-}
-
-fn wrong(table: &Table, key: u64, finding: &str) -> Error {
-    Error::new(Kind::Corrupt, format!("the value of key {key} of table {} {finding}", table.name()))
+    Ok(Outcome::Found)
 }
