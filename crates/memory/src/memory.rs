@@ -110,7 +110,8 @@ impl Memory {
     /// Changes the record of a key as `decide` says, who sees it as it is. It is asked under a lock, which it must not keep
     /// for long, and may be asked again; its last answer counts.
     ///
-    /// [`Kind::Full`] if it takes more room than there is: not when it deletes, nor when the record becomes no longer.
+    /// [`Kind::Full`] if it takes more room than there is: not when it deletes, nor when the record becomes no longer, with the parts that
+    /// it names. An expiry where there was none makes it 8 bytes longer.
     pub fn update<'c>(
         &self,
         table: TableId,
@@ -118,10 +119,14 @@ impl Memory {
         decide: impl FnMut(Option<&Old<'_>>) -> Change<'c>,
     ) -> Result<Outcome> {
         self.check()?;
-        update(&self.owner, table, key, self.hash(table, key), decide)
+        update(&self.owner, For::User, table, key, self.hash(table, key), decide)
     }
 
     /// Puts a value of any length, if `is_wanted` says so of the record there is.
+    ///
+    /// [`Kind::Full`] as with [`update`](Self::update); but a value over 64 KiB exists beside the one that it replaces until it is there
+    /// as a whole. In a full store there is room for that, for one such value at a time, where it is no longer than the old one: two
+    /// segments, and a hundredth of the limit where that is more. What finds none is `Full` too, and the old value stays.
     pub fn put(
         &self,
         table: TableId,

@@ -20,7 +20,7 @@ use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::index::split::{self, Unsplit};
 use crate::large::Orphan;
-use crate::pool::{Backing, For, Pool, READY};
+use crate::pool::{Backing, FOR_SUCCESSORS, For, Pool, READY};
 use crate::purge::Dropped;
 use crate::record::{Head as RecordHead, Record};
 use crate::region::{CLOCK, INCARNATION, LIMIT, Region, SEGMENTS_FRESH};
@@ -62,6 +62,8 @@ impl Seat {
 
 /// The live bytes of a full store, as a share of what its segments hold.
 const LIVE_MAX_PERCENT: u64 = 95;
+/// The same while a long value and the one that it replaces both exist. With a fiftieth dead nothing is worth a pass any more.
+const SUCCESSOR_MAX_PERCENT: u64 = 96;
 /// Segments beyond the reserve that cleaners keep free.
 const AHEAD: u64 = 4;
 /// What a pass takes at most, where nothing delays it.
@@ -165,9 +167,9 @@ impl Owner {
         self.live.fetch_add(std::mem::take(&mut seat.live).cast_unsigned(), Relaxed);
         let mut vain = 0;
         let segment = loop {
-            let is_over = || self.live() + size > self.live_max();
+            let is_over = || self.live_max(who).is_some_and(|most| self.live() + size > most);
             // Once more: somebody else may have purged meanwhile.
-            if who == For::User && is_over() && !self.purge() && is_over() {
+            if is_over() && !self.purge() && is_over() {
                 return Err(self.full());
             }
             let before = self.passes();
@@ -308,13 +310,18 @@ impl Owner {
         Pool::reserve(For::User) + 2 * seats as u64 + 4 * cleaners as u64 + 1
     }
 
-    /// How many bytes of records there may be.
-    pub(crate) fn live_max(&self) -> u64 {
+    /// How many bytes of records there may be with what is asked for, if that is bounded.
+    fn live_max(&self, who: For) -> Option<u64> {
+        let (percent, more) = match who {
+            For::Cleaner | For::Keeper => return None,
+            For::Successor => (SUCCESSOR_MAX_PERCENT, FOR_SUCCESSORS),
+            For::User => (LIVE_MAX_PERCENT, 0),
+        };
         let region = &self.region;
         let segments = region.load(LIMIT).saturating_sub(lock(&self.pool).index_segments());
-        let kept_back = Self::kept_back(self.seats.len(), self.cleaners.len());
+        let kept_back = Self::kept_back(self.seats.len(), self.cleaners.len()) - more;
         let size = region.layout.segment_size;
-        (segments * size / 100 * LIVE_MAX_PERCENT).min(segments.saturating_sub(kept_back) * size)
+        Some((segments * size / 100 * percent).min(segments.saturating_sub(kept_back) * size))
     }
 
     /// Changes the limit in force.

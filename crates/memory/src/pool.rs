@@ -5,7 +5,7 @@
 //! - Segments that were never used get their memory ahead of need, by the cleaners' threads, as long as there are enough of them:
 //!   zeroing two megabytes takes longer than any change should.
 //! - The last segments are kept back, for those on whom progress depends: cleaners may take all, the index all but one pass's
-//!   survivors, users what is left.
+//!   survivors, a long value in place of another all but what these two need, users what is left.
 
 use std::collections::VecDeque;
 
@@ -21,6 +21,8 @@ pub(crate) enum For {
     Cleaner,
     /// The index, or an overwrite that takes no more than it gives back.
     Keeper,
+    /// Parts of a value that takes the place of one as long. It gives back what it takes, but both exist until it is there as a whole.
+    Successor,
     /// What users add.
     User,
 }
@@ -29,6 +31,8 @@ pub(crate) enum For {
 const FOR_SURVIVORS: u64 = 4;
 /// Beyond them, what the index and what overwrites may take while users wait.
 const FOR_KEEPERS: u64 = 2;
+/// Beyond those, what parts of a long value may take while it and the one that it replaces both exist.
+pub(crate) const FOR_SUCCESSORS: u64 = 2;
 
 /// Segments that are to be ready.
 pub(crate) const READY: u64 = 4;
@@ -92,7 +96,8 @@ impl Pool {
         match who {
             For::Cleaner => 0,
             For::Keeper => FOR_SURVIVORS,
-            For::User => FOR_SURVIVORS + FOR_KEEPERS,
+            For::Successor => FOR_SURVIVORS + FOR_KEEPERS,
+            For::User => FOR_SURVIVORS + FOR_KEEPERS + FOR_SUCCESSORS,
         }
     }
 

@@ -15,6 +15,7 @@ use shuttle::thread;
 use crate::caller::{Caller, Keys, judge};
 use crate::flaw::Flaw;
 use crate::geometry::Geometry;
+use crate::large::PART_LEN;
 use crate::memory::Memory;
 use crate::options::Options;
 use crate::record::INLINE_MAX;
@@ -100,7 +101,7 @@ fn play(scene: Scene, seed: u64) {
     let lens = last.look_at_all(memory.view());
     callers.push(last);
     judge(callers).unwrap_or_else(|complaint| panic!("{complaint}"));
-    let parts = |len: u64| if len > INLINE_MAX as u64 { len.div_ceil(INLINE_MAX as u64) } else { 0 };
+    let parts = |len: u64| if len > INLINE_MAX as u64 { len.div_ceil(PART_LEN) } else { 0 };
     let report = memory.verify();
     assert_eq!((report.faults, report.findings), (0, Vec::new()));
     assert_eq!(report.records, lens.into_iter().map(|len| 1 + parts(len)).sum::<u64>(), "no part is left behind");

@@ -257,7 +257,7 @@ impl Board {
             }
             self.intended(key).store(is.0, Relaxed);
             self.written(key).store(is.0, Relaxed);
-            let parts = if is.len() > 1 << 16 { is.len().div_ceil(1 << 16) } else { 0 };
+            let parts = if is.len() > 1 << 16 { is.len().div_ceil((1 << 16) - 24) } else { 0 };
             records += if found.is_some() { 1 + parts } else { 0 };
         }
         let report = memory.verify();
