@@ -420,7 +420,13 @@ mod tests {
 
     fn memory() -> Memory {
         let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
+        let options = Options {
+            geometry: Some(geometry),
+            cleaners: 0,
+            writers: 1,
+            seed: Some(1),
+            ..Options::with_limit(32 * 4096)
+        };
         Memory::anonymous(&options).unwrap()
     }
 

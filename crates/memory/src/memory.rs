@@ -12,8 +12,7 @@ use hammerspace_os::process::Here;
 use crate::change::{Change, Large, Old, Outcome};
 use crate::cleaner::Stats;
 use crate::flight::in_flight;
-use crate::geometry::Geometry;
-use crate::home::{self, Held};
+use crate::home::{self, Held, RegionFile};
 use crate::index::split;
 use crate::options::Options;
 use crate::owner::Owner;
@@ -21,7 +20,7 @@ use crate::pool::{Backing, For, Pool};
 use crate::record::{INLINE_MAX, Key};
 use crate::region::{CATALOGUE, INCARNATION, LIMIT, OWNER, Region};
 use crate::sync::Ordering::{Relaxed, Release};
-use crate::sync::{Words, lock};
+use crate::sync::lock;
 use crate::update::{TableId, update};
 use crate::verify::{Report, verify};
 use crate::view::View;
@@ -42,7 +41,7 @@ impl Memory {
     pub fn create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let (Held { file, region, lock }, pool) =
             home::create(path.as_ref(), options, |region, file| plant(region, file))?;
-        Self::start(region, pool, 0, Box::new(file), Some(lock), options)
+        Self::start(region, pool, 0, file, Some(lock), options)
     }
 
     /// Owns a store that nobody owns, with every completed change of its last owner. [`Kind::Busy`] where somebody does.
@@ -51,7 +50,7 @@ impl Memory {
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let Held { file, region, lock } = home::open(path.as_ref())?;
         let (pool, live) = adopt::adopt(&region).map_err(|error| error.file(file.path()))?;
-        let memory = Self::start(region, pool, live, Box::new(file), Some(lock), options)?;
+        let memory = Self::start(region, pool, live, file, Some(lock), options)?;
         memory.owner.back_last()?;
         large::remove_pending(&memory.owner);
         Ok(memory)
@@ -62,28 +61,23 @@ impl Memory {
         home::remove(path.as_ref())
     }
 
-    /// A region in memory of this process alone, which ends with the handle.
+    /// A region that has no name, and ends with the last process that has the handle: this one, and those forked from it, which read.
     pub fn anonymous(options: &Options) -> Result<Self> {
-        let geometry = options.geometry.unwrap_or_else(|| Geometry::for_limit(options.limit));
-        let segments = options.segments(geometry.check()?)?;
-        let words = Words::anonymous(geometry.region_len())?;
-        let page_size = hammerspace_os::process::page_size() as u64;
-        let region = Region::create(words, geometry, 0, options.seed.unwrap_or(0x5eed), page_size)?;
-        region.store(LIMIT, segments);
-        let pool = plant(&region, &NoFile)?;
-        Self::start(region, pool, 0, Box::new(NoFile), None, options)
+        let (file, region) = home::anonymous(options)?;
+        let pool = plant(&region, &file)?;
+        Self::start(region, pool, 0, file, None, options)
     }
 
     fn start(
         region: Region,
         pool: Pool,
         live: u64,
-        backing: Box<dyn Backing + Send + Sync>,
+        file: RegionFile,
         lock: Option<Owned>,
         options: &Options,
     ) -> Result<Self> {
         region.store(OWNER, u64::from(std::process::id()));
-        let owner = Arc::new(Owner::new(region, pool, live, options.writers, options.cleaners, backing));
+        let owner = Arc::new(Owner::new(region, pool, live, options.writers, options.cleaners, file));
         let threads = (0..options.cleaners).map(|number| owner.clone().spawn_cleaner(number)).collect::<Result<_>>()?;
         Ok(Self { owner, threads, here: Here::new()?, _lock: lock })
     }
@@ -207,7 +201,10 @@ impl Memory {
         Ok(())
     }
 
-    /// Raises or lowers the memory limit. [`Kind::Invalid`] beyond what the region was made for.
+    /// Raises or lowers the memory limit, for the owner and for whoever reads. [`Kind::Invalid`] beyond what the region was made for, and
+    /// below what its writers and cleaners need; [`Kind::Full`] where the file system has no room for it.
+    ///
+    /// Memory that was in use once is not given back: a lower limit becomes that much at least, as [`View::usage`] then says. O(segments).
     pub fn set_limit(&self, limit: u64) -> Result<()> {
         self.check()?;
         self.owner.set_limit(limit)
@@ -267,15 +264,6 @@ fn plant(region: &Region, backing: &dyn Backing) -> Result<Pool> {
     region.store(INCARNATION, 1);
     region.finish();
     Ok(pool)
-}
-
-/// Memory that comes as it is touched.
-struct NoFile;
-
-impl Backing for NoFile {
-    fn back(&self, _: &Region, _: u64, _: u64) -> Result<()> {
-        Ok(())
-    }
 }
 
 impl Drop for Memory {

@@ -320,7 +320,13 @@ mod tests {
     #[test]
     fn a_number_does_not_take_the_place_of_a_shorter_value() {
         let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
+        let options = Options {
+            geometry: Some(geometry),
+            cleaners: 0,
+            writers: 1,
+            seed: Some(1),
+            ..Options::with_limit(32 * 4096)
+        };
         let memory = Memory::anonymous(&options).unwrap();
         let (table, key) = (TableId { number: 1, is_versioned: false }, Key::Integer(1));
         memory.put(table, key, 0, b"1234567", None, |_| true).unwrap();
