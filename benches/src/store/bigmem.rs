@@ -3,19 +3,17 @@
 //!
 //! At most two of stores and hash map live at a time: each takes a quarter or more of the memory that the bench is meant for.
 
-use hammerspace_memory::{Key, Memory, TableId};
+use hammerspace::store::{Cursor, Key, Table, ValueKind};
 use hammerspace_workloads::bigmem::Record;
 
 use super::events::{Events, Goals, Target};
 use super::windows::{Window, Windows};
-use super::{TABLE, scan};
 use crate::Result;
 use crate::measure::{beside_a_spinner, millions_a_second, timed_ok};
 use crate::report::Row;
 use crate::scale::{Scale, in_words};
 
 const P3: &str = include_str!("../../vectors/bigmem/table_78000000_212000000.csv");
-const VERSIONED: TableId = TableId { is_versioned: true, ..TABLE };
 /// Bytes for each key beyond key and value that a store may take, and with versions.
 const OVERHEAD: u64 = 28;
 const OVERHEAD_VERSIONED: u64 = 36;
@@ -32,7 +30,7 @@ pub(super) fn rows(scale: &Scale) -> Result<Vec<Row>> {
     let mut rows = with_versions(scale, &events)?;
     rows.extend(one_at_a_time(scale, &events)?);
     let limit = events.limit(scale, OVERHEAD);
-    let mut first = Target::create(limit, TABLE, in_batches)?;
+    let mut first = Target::create(limit, false, in_batches)?;
     let [windows] = events.append([&mut |records| first.append(records)])?;
     let goals = Goals { rate: Some(">= 2 M/s"), ..GOALS };
     rows.extend(first.rows(scale, &events, &windows, &name("batches of 64", &events), goals)?);
@@ -46,7 +44,7 @@ fn name(how: &str, events: &Events) -> String {
 
 /// Beside a thread that spins, and so not for its rates.
 fn with_versions(scale: &Scale, events: &Events) -> Result<Vec<Row>> {
-    let mut target = Target::create(events.limit(scale, OVERHEAD_VERSIONED), VERSIONED, one_by_one)?;
+    let mut target = Target::create(events.limit(scale, OVERHEAD_VERSIONED), true, one_by_one)?;
     let (windows, kept) = beside_a_spinner(|| events.append([&mut |records| target.append(records)]));
     let [windows] = windows?;
     let name = name("with versions, beside a thread that spins", events);
@@ -65,7 +63,7 @@ fn with_versions(scale: &Scale, events: &Events) -> Result<Vec<Row>> {
 
 /// In turn with a hash map of vectors on the heap.
 fn one_at_a_time(scale: &Scale, events: &Events) -> Result<Vec<Row>> {
-    let mut target = Target::create(events.limit(scale, OVERHEAD), TABLE, one_by_one)?;
+    let mut target = Target::create(events.limit(scale, OVERHEAD), false, one_by_one)?;
     let mut map = hashbrown::HashMap::<u64, Vec<u8>>::new();
     let mut append_to_map = |records: &[Record]| {
         Window::of(records, |records| {
@@ -86,36 +84,36 @@ fn one_at_a_time(scale: &Scale, events: &Events) -> Result<Vec<Row>> {
 
 /// Scans the whole store into a second one: events that come to be there in a second, beside those of the first insertion.
 fn enumerate(scale: &Scale, events: &Events, first: &Target, windows: &Windows) -> Result<Vec<Row>> {
-    let second = Target::create(events.limit(scale, OVERHEAD), TABLE, in_batches)?;
-    let time = timed_ok(|| copy(&first.store.memory, &second.store.memory))?;
+    let second = Target::create(events.limit(scale, OVERHEAD), false, in_batches)?;
+    let time = timed_ok(|| copy(&first.stand.table, &second.stand.table))?;
     let rate = millions_a_second(events.count() as usize, time.as_secs_f64());
     Ok(vec![
         Row::new("enumerated into a second store", "M/s", rate, "first insertion", windows.rate())
             .goal(scale.goal(">= 1")),
-        Row::alone("enumerated into a second store, verified", "%", events.verify(&second.store.memory)?)
+        Row::alone("enumerated into a second store, verified", "%", events.verify(&second.stand.table)?)
             .goal(scale.goal(">= 100 %")),
     ])
 }
 
-fn copy(from: &Memory, to: &Memory) -> Result {
-    scan(from, |items| {
-        let key = |at: usize| items[at].key.as_key();
-        let put = |at: usize| to.put(TABLE, key(at), 0, &items[at].value, None, |_| true).map(drop);
-        Ok(to.in_turn(TABLE, items.len(), key, put)?)
-    })
-}
-
-/// As `merge` does.
-fn one_by_one(memory: &Memory, table: TableId, records: &[Record]) -> Result {
-    for record in records {
-        memory.append(table, Key::Integer(record.key), 0, &record.event())?;
+fn copy(from: &Table, to: &Table) -> Result {
+    let mut cursor = Some(Cursor::START);
+    while let Some(at) = cursor {
+        let (entries, next) = from.scan(at, 1000)?;
+        let operands: Vec<_> = entries.iter().map(|entry| (entry.key.as_key(), &entry.value.bytes)).collect();
+        to.merge_many(ValueKind::Append, &operands)?;
+        cursor = next;
     }
     Ok(())
 }
 
-/// As `merge_many` does.
-pub(super) fn in_batches(memory: &Memory, table: TableId, records: &[Record]) -> Result {
-    let key = |at: usize| Key::Integer(records[at].key);
-    let append = |at: usize| memory.append(table, key(at), 0, &records[at].event()).map(drop);
-    Ok(memory.in_turn(table, records.len(), key, append)?)
+fn one_by_one(table: &Table, records: &[Record]) -> Result {
+    for record in records {
+        table.append(record.key, record.event())?;
+    }
+    Ok(())
+}
+
+pub(super) fn in_batches(table: &Table, records: &[Record]) -> Result {
+    let operands: Vec<_> = records.iter().map(|record| (Key::Integer(record.key), record.event())).collect();
+    Ok(table.merge_many(ValueKind::Append, &operands)?)
 }

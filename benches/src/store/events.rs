@@ -1,11 +1,12 @@
 //! Events of a Big Memory profile: appended to stores by windows, and verified by a scan. Records are made window by window, as all
 //! of them would be as large as a store.
 
-use hammerspace_memory::{Memory, Options, OwnedKey, TableId};
+use hammerspace::store::{Options, OwnedKey, Table};
 use hammerspace_workloads::bigmem::{BigMemory, EVENT, Record};
 
+use super::float;
+use super::stand::Stand;
 use super::windows::{Window, Windows};
-use super::{Scratch, float, scan};
 use crate::Result;
 use crate::report::Row;
 use crate::scale::Scale;
@@ -14,7 +15,7 @@ use crate::scale::Scale;
 const SMALL: &str = "1,6000\n2,2000\n3,1000\n40,50\n1000,1\n";
 
 /// Appends a batch of records.
-pub(super) type Append = fn(&Memory, TableId, &[Record]) -> Result;
+pub(super) type Append = fn(&Table, &[Record]) -> Result;
 
 /// Appends the records of a window, and takes the time.
 pub(super) type AppendWindow<'a> = &'a mut dyn FnMut(&[Record]) -> Result<Window>;
@@ -67,16 +68,14 @@ impl Events {
     }
 
     /// How much of what must be there is there, in hundredths; an error where anything is wrong.
-    pub(super) fn verify(&self, memory: &Memory) -> Result<f64> {
+    pub(super) fn verify(&self, table: &Table) -> Result<f64> {
         let mut right = 0;
-        scan(memory, |items| {
-            for item in items {
-                let OwnedKey::Integer(key) = item.key else { return Err("a key that nobody put".into()) };
-                self.work.check(key, &item.value, 1).map_err(|fault| format!("key {key:016x}: {fault:?}"))?;
-                right += 1;
-            }
-            Ok(())
-        })?;
+        for entry in table {
+            let entry = entry?;
+            let OwnedKey::Integer(key) = entry.key else { return Err("a key that nobody put".into()) };
+            self.work.check(key, &entry.value.bytes, 1).map_err(|fault| format!("key {key:016x}: {fault:?}"))?;
+            right += 1;
+        }
         Ok(100.0 * float(right) / float(self.keys()))
     }
 }
@@ -93,24 +92,22 @@ pub(super) struct Goals {
 
 /// A store that events are appended to.
 pub(super) struct Target {
-    pub(super) store: Scratch,
-    table: TableId,
+    pub(super) stand: Stand,
     append: Append,
     /// The most memory that was taken at the end of a window.
     pub(super) peak: u64,
 }
 
 impl Target {
-    /// An empty store.
-    pub(super) fn create(limit: u64, table: TableId, append: Append) -> Result<Self> {
-        Ok(Self { store: Scratch::create(&Options::with_limit(limit))?, table, append, peak: 0 })
+    /// An empty store, its table with or without versions.
+    pub(super) fn create(limit: u64, versions: bool, append: Append) -> Result<Self> {
+        Ok(Self { stand: Stand::create(&Options::with_limit(limit), versions)?, append, peak: 0 })
     }
 
     /// Appends the records of a window.
     pub(super) fn append(&mut self, records: &[Record]) -> Result<Window> {
-        let memory = &self.store.memory;
-        let window = Window::of(records, |records| (self.append)(memory, self.table, records))?;
-        let usage = memory.view().usage();
+        let window = Window::of(records, |records| (self.append)(&self.stand.table, records))?;
+        let usage = self.stand.store.usage();
         self.peak = self.peak.max(usage.in_use() + usage.free);
         Ok(window)
     }
@@ -125,7 +122,7 @@ impl Target {
         goals: Goals,
     ) -> Result<Vec<Row>> {
         let goal = |goal: Option<&'static str>| goal.and_then(|goal| scale.goal(goal));
-        let in_use = float(self.store.memory.view().usage().in_use());
+        let in_use = float(self.stand.store.usage().in_use());
         let overhead = (in_use - float(events.raw())) / float(events.keys());
         let slowest = windows.slowest();
         let [wall, cpu] = [slowest.wall, slowest.cpu].map(|time| time.as_secs_f64() * 1e3);
@@ -139,7 +136,7 @@ impl Target {
             Row::alone(format!("{name}, memory beyond keys and values"), "B/key", overhead).goal(goal(goals.overhead)),
             Row::alone(format!("{name}, largest over final memory"), "x", float(self.peak) / in_use)
                 .goal(goal(goals.peak)),
-            Row::alone(format!("{name}, verified"), "%", events.verify(&self.store.memory)?)
+            Row::alone(format!("{name}, verified"), "%", events.verify(&self.stand.table)?)
                 .goal(scale.goal(">= 100 %")),
         ])
     }

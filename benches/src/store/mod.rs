@@ -1,4 +1,5 @@
-//! The bench `store`: log-structured memory, each part by its own name.
+//! The benches `store-…`: log-structured memory. What programs do with a store is measured by its face ([`Stand`](stand::Stand)), what
+//! the cleaner makes of it one floor below, where it can be asked.
 
 mod allocation;
 mod bigmem;
@@ -8,47 +9,48 @@ mod events;
 mod growth;
 mod loss;
 mod points;
+mod stand;
 mod windows;
 
 use std::path::Path;
 
-use hammerspace_memory::{Cursor, Geometry, Item, Memory, Options, TableId};
+use hammerspace_memory::{Geometry, Memory, Options, TableId};
 
 use crate::Result;
 use crate::report::Row;
 use crate::scale::Scale;
 
-/// `bench store bigmem`: events appended to values whose final content is known.
+/// `bench store-bigmem`: events appended to values whose final content is known.
 pub(crate) fn bigmem(scale: &Scale, _: &Path) -> Result<Vec<Row>> {
     bigmem::rows(scale)
 }
 
-/// `bench store day`: the same at its largest, in little more memory than it takes.
+/// `bench store-day`: the same at its largest, in little more memory than it takes.
 pub(crate) fn day(scale: &Scale, _: &Path) -> Result<Vec<Row>> {
     day::rows(scale)
 }
 
-/// `bench store growth`: an index that doubles.
+/// `bench store-growth`: an index that doubles.
 pub(crate) fn growth(scale: &Scale, _: &Path) -> Result<Vec<Row>> {
     growth::rows(scale)
 }
 
-/// `bench store cleaner`: the real cleaner beside the simulated one.
+/// `bench store-cleaner`: the real cleaner beside the simulated one.
 pub(crate) fn cleaner(scale: &Scale, _: &Path) -> Result<Vec<Row>> {
     cleaner::rows(scale)
 }
 
-/// `bench store allocation`: memory taken by workloads whose sizes change.
+/// `bench store-allocation`: memory taken by workloads whose sizes change.
 pub(crate) fn allocation(scale: &Scale, _: &Path) -> Result<Vec<Row>> {
     allocation::rows(scale)
 }
 
-/// `bench store loss`: what fullness costs writers.
+/// `bench store-loss`: what fullness costs writers.
 pub(crate) fn loss(scale: &Scale, _: &Path) -> Result<Vec<Row>> {
     loss::rows(scale)
 }
 
-/// `bench store points`: one operation after the other.
+/// `bench store-points`: one operation after the other.
 pub(crate) fn points(scale: &Scale, _: &Path) -> Result<Vec<Row>> {
     points::rows(scale)
 }
@@ -64,31 +66,15 @@ const TABLE: TableId = TableId { number: 1, is_versioned: false };
 /// A store in shared memory that is gone when it is dropped.
 struct Scratch {
     memory: Memory,
-    directory: tempfile::TempDir,
+    _directory: tempfile::TempDir,
 }
 
 impl Scratch {
     fn create(options: &Options) -> Result<Self> {
         let directory = tempfile::tempdir_in("/dev/shm")?;
         let options = Options { region: Some(directory.path().to_path_buf()), ..options.clone() };
-        Ok(Self { memory: Memory::create(directory.path().join("store"), &options)?, directory })
+        Ok(Self { memory: Memory::create(directory.path().join("store"), &options)?, _directory: directory })
     }
-
-    /// Where others find it.
-    fn path(&self) -> std::path::PathBuf {
-        self.directory.path().join("store")
-    }
-}
-
-/// All records of the table, some at a time.
-fn scan(memory: &Memory, mut each: impl FnMut(&[Item]) -> Result) -> Result {
-    let (mut items, mut cursor) = (Vec::new(), Some(Cursor::START));
-    while let Some(at) = cursor {
-        items.clear();
-        cursor = memory.view().scan(TABLE.number, at, 1000, &mut items)?;
-        each(&items)?;
-    }
-    Ok(())
 }
 
 /// As a number to divide.

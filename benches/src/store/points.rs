@@ -6,12 +6,12 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use hammerspace_memory::{Key, Memory, Options, Reader, View};
+use hammerspace::store::{Key, Options, Put, Table, ValueKind};
 use hammerspace_os::process::fork::{self, Child};
 use hammerspace_rivals::stores::{self, Store};
 use hammerspace_workloads::bigmem::mix;
 
-use super::{Scratch, TABLE};
+use super::stand::{self, Stand};
 use crate::Result;
 use crate::measure::{Work, in_turn, millions_a_second};
 use crate::report::Row;
@@ -78,30 +78,29 @@ impl Size {
     fn ours(&self, scale: &Scale) -> Result<([f64; KINDS.len()], [[f64; READS.len()]; 2])> {
         // Head, key and value; 14 bytes in the index; and a third more, for what is dead.
         let record = 16 + self.value.next_multiple_of(8) as u64 + 14;
-        let store =
-            Scratch::create(&Options { cleaners: 1, ..Options::with_limit(self.keys * record * 4 / 3 + (64 << 20)) })?;
-        let mut owner = Ours::new(store.memory.view(), Some(&store.memory));
+        let limit = self.keys * record * 4 / 3 + (64 << 20);
+        let stand = Stand::create(&Options { cleaners: 1, ..Options::with_limit(limit) }, false)?;
+        let mut owner = Ours::new(&stand.table);
         let rates = self.rates(&mut owner)?;
-        let mut reader = OtherProcess::start(&store, *self)?;
+        let mut reader = OtherProcess::start(&stand, *self)?;
         let short = Size { asked: self.asked / 4, ..*self };
         let mut time = |operation| {
-            let mut owner = Ours::new(store.memory.view(), None);
             let works: &mut [Work<'_>; 2] =
                 &mut [&mut || short.time(&mut owner, operation), &mut || reader.time(operation)];
             in_turn(scale.rounds_large, works)
         };
-        let times = self.with_writer(&store.memory, || Ok([time(READS[0])?, time(READS[1])?, time(READS[2])?]))?;
+        let times = self.with_writer(&stand.table, || Ok([time(READS[0])?, time(READS[1])?, time(READS[2])?]))?;
         #[expect(clippy::cast_precision_loss, reason = "some millions")]
         let micros = |side: usize| times.map(|of_both: [f64; 2]| of_both[side] * 1e6 / short.asked as f64);
         Ok((rates, [micros(0), micros(1)]))
     }
 
     /// Does some work while a thread overwrites values as fast as it can.
-    fn with_writer<T>(&self, memory: &Memory, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    fn with_writer<T>(&self, table: &Table, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| -> std::io::Result<()> {
-                let mut store = Ours::new(memory.view(), Some(memory));
+                let mut store = Ours::new(table);
                 let value = vec![9; self.value];
                 let mut number = 0;
                 while !is_over.load(Relaxed) {
@@ -208,59 +207,54 @@ impl Kind {
     }
 }
 
-/// Our store as a peer's, so that all are asked alike. Without its owner it is read.
-struct Ours<'m> {
-    view: View<'m>,
-    memory: Option<&'m Memory>,
+/// Our table as a peer's store, so that all are asked alike. By a handle that is attached it is read.
+struct Ours<'t> {
+    table: &'t Table,
     keys: Vec<Key<'static>>,
 }
 
-impl<'m> Ours<'m> {
-    fn new(view: View<'m>, memory: Option<&'m Memory>) -> Self {
-        Self { view, memory, keys: Vec::new() }
-    }
-
-    fn owner(&self) -> std::io::Result<&'m Memory> {
-        self.memory.ok_or_else(|| Error::other("who reads a store does not change it"))
+impl<'t> Ours<'t> {
+    fn new(table: &'t Table) -> Self {
+        Self { table, keys: Vec::new() }
     }
 }
 
+/// What is appended to must be of that kind.
+const KIND: ValueKind = ValueKind::Append;
+
 impl Store for Ours<'_> {
     fn put(&mut self, key: u64, value: &[u8]) -> std::io::Result<()> {
-        self.owner()?.put(TABLE, Key::Integer(key), 0, value, None, |_| true).map(drop).map_err(Error::other)
+        self.table.put_with(key, value, &Put::default().kind(KIND)).map(drop).map_err(Error::other)
     }
 
     fn get(&mut self, key: u64, value: &mut Vec<u8>) -> std::io::Result<bool> {
         value.clear();
-        let found = self.view.get(TABLE.number, Key::Integer(key), value).map_err(Error::other)?;
+        let found = self.table.get_into(key, value).map_err(Error::other)?;
         Ok(found.is_some())
     }
 
     fn append(&mut self, key: u64, bytes: &[u8]) -> std::io::Result<()> {
-        self.owner()?.append(TABLE, Key::Integer(key), 0, bytes).map(drop).map_err(Error::other)
+        self.table.append(key, bytes).map(drop).map_err(Error::other)
     }
 
-    fn delete(&mut self, _: u64) -> std::io::Result<bool> {
-        Err(Error::other("nothing is deleted here"))
+    fn delete(&mut self, key: u64) -> std::io::Result<bool> {
+        self.table.delete(key).map_err(Error::other)
     }
 
     fn memory_used(&mut self) -> std::io::Result<u64> {
-        Ok(self.view.usage().in_use())
+        Err(Error::other("a table shares its store's memory"))
     }
 
+    /// Of keys that are new, as all are that are put many at a time: so to append is to put.
     fn put_many(&mut self, pairs: &[(u64, &[u8])]) -> std::io::Result<()> {
-        let memory = self.owner()?;
-        let (key, put) = (
-            |at: usize| Key::Integer(pairs[at].0),
-            |at: usize| memory.put(TABLE, Key::Integer(pairs[at].0), 0, pairs[at].1, None, |_| true).map(drop),
-        );
-        memory.in_turn(TABLE, pairs.len(), key, put).map_err(Error::other)
+        let operands: Vec<_> = pairs.iter().map(|(key, value)| (Key::Integer(*key), value)).collect();
+        self.table.merge_many(KIND, &operands).map_err(Error::other)
     }
 
     fn get_many(&mut self, keys: &[u64], each: &mut dyn FnMut(Option<&[u8]>)) -> std::io::Result<()> {
         self.keys.clear();
         self.keys.extend(keys.iter().map(|key| Key::Integer(*key)));
-        let found = self.view.get_many(TABLE.number, &self.keys, |_, found| each(found.map(|(_, value)| value)));
+        let found = self.table.get_many(&self.keys, |_, found| each(found.map(|(_, value)| value)));
         found.map_err(Error::other)
     }
 }
@@ -273,9 +267,9 @@ struct OtherProcess {
 }
 
 impl OtherProcess {
-    fn start(store: &Scratch, size: Size) -> Result<Self> {
+    fn start(stand: &Stand, size: Size) -> Result<Self> {
         let (stream, theirs) = UnixStream::pair()?;
-        let child = fork::fork(|| i32::from(serve(store, size, theirs).is_err()));
+        let child = fork::fork(|| i32::from(serve(stand, size, theirs).is_err()));
         Ok(Self { stream, _child: child })
     }
 
@@ -288,9 +282,9 @@ impl OtherProcess {
 }
 
 /// Asks for as many keys as there are, so that pages are mapped as they are in the owner's process; then answers.
-fn serve(store: &Scratch, size: Size, mut stream: UnixStream) -> Result {
-    let reader = Reader::attach(store.path())?;
-    let mut store = Ours::new(reader.view(), None);
+fn serve(stand: &Stand, size: Size, mut stream: UnixStream) -> Result {
+    let table = hammerspace::Store::attach(stand.path())?.table(stand::NAME)?;
+    let mut store = Ours::new(&table);
     Size { asked: size.keys, ..size }.time(&mut store, Kind::GetMany)?;
     let short = Size { asked: size.asked / 4, ..size };
     let mut operation = [0];

@@ -34,7 +34,7 @@ pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64)> {
     check_tables(region)?;
     let directory = Shown::read(region)?;
     region.store(INCARNATION, next_incarnation(region.load(INCARNATION)));
-    let taken_back = directory.take_back_halves(region);
+    let taken_back: HashSet<u64> = directory.take_back_halves(region).collect();
     let (mut pool, mut live) = (Pool::default(), 0);
     for segment in (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)) {
         match segment.usage() {
@@ -140,17 +140,20 @@ impl Shown {
         Ok(shown)
     }
 
-    /// Makes all entries of a piece show it again, where a split had begun to show its halves. Gives the halves that were shown.
-    fn take_back_halves(&self, region: &Region) -> HashSet<u64> {
+    /// Makes all entries of a piece show it again, where a split had begun to show its halves. Gives the halves that were shown, as it
+    /// goes: from the last on, so that at any instant it is a split that has begun, which the next owner can take back.
+    fn take_back_halves(&self, region: &Region) -> impl Iterator<Item = u64> {
         let root = Root::load(region);
-        let Some((entries, piece)) = self.half_shown.clone() else { return HashSet::new() };
-        let take_back = |index| {
-            let at = root.address(region, index);
-            let half = Entry(region.load(at)).piece(region);
-            region.store(at, piece.0);
-            half
-        };
-        entries.map(take_back).collect()
+        self.half_shown
+            .clone()
+            .into_iter()
+            .flat_map(|(entries, piece)| entries.rev().zip(std::iter::repeat(piece)))
+            .map(move |(index, piece)| {
+                let at = root.address(region, index);
+                let half = Entry(region.load(at)).piece(region);
+                region.store(at, piece.0);
+                half
+            })
     }
 }
 
@@ -225,6 +228,32 @@ mod tests {
         assert_eq!((region.load(at), region.load(half + WORD)), (old.0, 0), "shown again, and emptied");
         assert!(!pool.pieces.contains(&half) && live > 0);
         assert_eq!(verify(region).findings, Vec::<String>::new());
+    }
+
+    /// The owner that takes it back may die as well.
+    #[test]
+    fn a_split_is_taken_back_in_steps_that_can_be_taken_back() {
+        let memory = filled();
+        let region = memory.view().region;
+        // Two deeper, so that a piece has four entries.
+        for _ in 0..2 {
+            let root = Root::load(region);
+            let deeper = Root::new(root.which() + 1, root.depth() + 1);
+            for index in 0..1 << deeper.depth() {
+                region.store(deeper.address(region, index), region.load(root.address(region, index / 2)));
+            }
+            region.store(ROOT, deeper.0);
+        }
+        let (at, old, half) = about_to_split(region);
+        for entry in 0..2 {
+            region.store(at + entry * WORD, Entry::new(region, half, old.depth() + 1).0);
+        }
+        for left in (0..2).rev() {
+            let shown = Shown::read(region).unwrap();
+            assert_eq!(shown.half_shown.as_ref().map(|(entries, _)| entries.end - entries.start), Some(left + 1));
+            shown.take_back_halves(region).next();
+        }
+        assert!(Shown::read(region).unwrap().half_shown.is_none());
     }
 
     /// What the directory cannot say is refused, before anything is changed.

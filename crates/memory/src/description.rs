@@ -1,6 +1,6 @@
 //! `store.toml`: what a store's directory says about where its region lies.
 //!
-//! It is written under another name before there is a region, and gets its own once the region is whole. So a file of the other name
+//! Field by field: `docs/format/store.md`, which a test reads. It is written under another name before there is a region, and gets its own once the region is whole. So a file of the other name
 //! that nobody holds the lock beside tells of a region that was left behind half made.
 
 use std::io::Write;
@@ -60,4 +60,33 @@ fn parse(bytes: &[u8]) -> Result<Description> {
         return Err(Error::new(Kind::Unsupported, finding).remedy("use the build that made it"));
     }
     Ok(description)
+}
+
+#[cfg(test)]
+mod tests {
+    use hammerspace_testkit::page;
+
+    use super::*;
+
+    const PAGE: &str = include_str!("../../../docs/format/store.md");
+
+    fn example() -> &'static str {
+        PAGE.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap()
+    }
+
+    #[test]
+    fn the_page_says_what_is_parsed() {
+        let description = parse(example().as_bytes()).unwrap();
+        assert_eq!(description.region, Path::new(&format!("/dev/shm/hammerspace-{}", description.id)));
+        let fields: Vec<_> = page::rows(PAGE, "store.toml").into_iter().map(|row| row[0].trim_matches('`')).collect();
+        let lines: Vec<_> = example().lines().map(|line| line.split(" = ").next().unwrap()).collect();
+        assert_eq!(fields, lines);
+        for line in example().lines() {
+            assert!(parse(example().replace(line, "").as_bytes()).is_err(), "without {line}");
+        }
+        assert!(parse(format!("{}more = 1\n", example()).as_bytes()).is_err());
+        let version = format!("format = {FORMAT}");
+        assert_eq!(page::rows(PAGE, "store.toml")[0][2], FORMAT.to_string());
+        assert!(example().contains(&version));
+    }
 }

@@ -11,6 +11,7 @@
 //! description gets its name. So nobody meets a region that is not whole, and at any instant there is something in the directory that
 //! names the region: what a maker that died leaves behind goes with the next `create` or `remove`.
 
+use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -29,12 +30,13 @@ const LOCK: &str = "lock";
 /// How often a lock is tried again that a reader may be looking at.
 const LOCK_TRIES: u32 = 20;
 
-/// The region's file, from which segments that were never used get their memory.
-pub(crate) struct RegionFile(File);
+/// The region's file, from which segments that were never used get their memory. It is locked too: a directory can be copied, and then
+/// two of them name one region.
+pub(crate) struct RegionFile(Owned);
 
 impl Backing for RegionFile {
     fn back(&self, region: &Region, address: u64, len: u64) -> Result<()> {
-        region.back(&self.0, address, len).map_err(|error| match error.kind() {
+        region.back(&self.0.file, address, len).map_err(|error| match error.kind() {
             Kind::Full => self.check_room(len + region.untaken()).err().unwrap_or(error),
             _ => error,
         })
@@ -42,20 +44,27 @@ impl Backing for RegionFile {
 }
 
 impl RegionFile {
+    fn own(file: File) -> Result<Self> {
+        let path = file.path().to_path_buf();
+        let owned = try_to_own(file)?.ok_or_else(|| owned_by_others(&path))?;
+        Ok(Self(owned))
+    }
+
     pub(crate) fn path(&self) -> &Path {
-        self.0.path()
+        self.0.file.path()
     }
 
     /// Room for what the tables say about this many segments.
     pub(crate) fn back_tables(&self, layout: &Layout, segments: u64) -> Result<()> {
-        self.0.allocate(0, layout.generation(0))?;
-        self.0.allocate(layout.generation(0), segments * WORD)?;
-        self.0.allocate(layout.ledger(0), segments * LEDGER_ENTRY)
+        let file = &self.0.file;
+        file.allocate(0, layout.generation(0))?;
+        file.allocate(layout.generation(0), segments * WORD)?;
+        file.allocate(layout.ledger(0), segments * LEDGER_ENTRY)
     }
 
     /// Refuses to take so many bytes more where the file system does not have them.
     pub(crate) fn check_room(&self, needed: u64) -> Result<()> {
-        let Space { size, left } = self.0.space()?;
+        let Space { size, left } = self.0.file.space()?;
         if left >= needed {
             return Ok(());
         }
@@ -123,7 +132,7 @@ fn make_region(
 
 /// A region that nobody else finds.
 pub(crate) fn anonymous(options: &Options) -> Result<(RegionFile, Region)> {
-    let file = RegionFile(File::without_name("hammerspace")?);
+    let file = RegionFile::own(File::without_name("hammerspace")?)?;
     let region = fill(&file, options.geometry()?, Uuid::nil(), options)?;
     Ok((file, region))
 }
@@ -132,7 +141,7 @@ pub(crate) fn anonymous(options: &Options) -> Result<(RegionFile, Region)> {
 fn clear_half_made(dir: &Dir) -> Result<()> {
     match description::read(dir, description::MAKING) {
         Ok(None) => return Ok(()),
-        Ok(Some(half_made)) => remove_region(&half_made.region)?,
+        Ok(Some(half_made)) => remove_region(&half_made)?,
         // It was not even written to its end, so there was no region yet.
         Err(error) if error.kind() == Kind::Corrupt => {}
         Err(error) => return Err(error),
@@ -140,10 +149,21 @@ fn clear_half_made(dir: &Dir) -> Result<()> {
     dir.unlink(description::MAKING).map(drop)
 }
 
-fn remove_region(place: &Path) -> Result<()> {
-    match std::fs::remove_file(place) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("delete", error).file(place)),
-        _ => Ok(()),
+/// Deletes the region that a description names, if that is one, of this store, and nobody owns it.
+fn remove_region(description: &Description) -> Result<()> {
+    let place = &description.region;
+    if place.file_name() != Some(OsStr::new(&region_name(description.id))) {
+        let finding =
+            format!("the store's description names {} as its region, which no store would make", place.display());
+        return Err(Error::new(Kind::Corrupt, finding).remedy("delete the store's directory by hand, and its region"));
+    }
+    match File::open_to_write(place) {
+        Ok(file) => {
+            let _owned = RegionFile::own(file)?;
+            std::fs::remove_file(place).doing("delete").map_err(|error| error.file(place))
+        }
+        Err(error) if error.kind() == Kind::Missing => Ok(()),
+        Err(error) => Err(error),
     }
 }
 
@@ -152,9 +172,9 @@ pub(crate) fn open(path: &Path) -> Result<Held> {
     let dir = Dir::open(path)?;
     let description = described(&dir)?;
     let lock = lock(&dir)?;
-    let file = open_region(&description.region, |path| File::open_to_write(path))?;
-    let region = map(&file, description.id, Access::Write)?;
-    Ok(Held { file: RegionFile(file), region, lock })
+    let file = RegionFile::own(open_region(&description.region, |path| File::open_to_write(path))?)?;
+    let region = map(&file.0.file, description.id, Access::Write)?;
+    Ok(Held { file, region, lock })
 }
 
 /// The region of a store, to read.
@@ -178,7 +198,7 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
     let _lock = lock(&dir)?;
     clear_half_made(&dir)?;
     if let Some(description) = description::read(&dir, description::NAME)? {
-        remove_region(&description.region)?;
+        remove_region(&description)?;
         dir.unlink(description::NAME)?;
     }
     dir.unlink(LOCK)?;
@@ -210,30 +230,52 @@ fn absent(dir: &Dir) -> Result<Error> {
     Ok(error.remedy("create one with `hammerspace store create`, or correct the path"))
 }
 
+/// Locks a store's directory.
 fn lock(dir: &Dir) -> Result<Owned> {
-    let mut lock = Owned::new(dir.open_or_create_shared(LOCK)?);
-    for _ in 0..LOCK_TRIES {
-        if lock.try_lock()? {
+    while let Some(lock) = try_to_own(dir.open_or_create_shared(LOCK)?)? {
+        // Whoever removed the store had it before us, and the file that we locked has no name any more.
+        if let Some(named) = dir.open_file(LOCK)?
+            && named.is_same_as(&lock.file)?
+        {
             return Ok(lock);
+        }
+    }
+    Err(owned_by_others(&dir.path().join(LOCK)))
+}
+
+/// Locks a file, unless somebody else has it for longer than it takes to look at a lock.
+fn try_to_own(file: File) -> Result<Option<Owned>> {
+    let mut owned = Owned::new(file);
+    for _ in 0..LOCK_TRIES {
+        if owned.try_lock()? {
+            return Ok(Some(owned));
         }
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
+    Ok(None)
+}
+
+fn owned_by_others(path: &Path) -> Error {
     let error = Error::new(Kind::Busy, "another process owns the store, or this one through another handle");
-    Err(error.file(dir.path().join(LOCK)).remedy("read it with `attach`, or let its owner write"))
+    error.file(path).remedy("read it with `attach`, or let its owner write")
 }
 
 /// Where the region of a new store is to lie.
 fn region_path(options: &Options, id: Uuid) -> Result<PathBuf> {
     let directory = options.region.clone().unwrap_or_else(|| PathBuf::from("/dev/shm"));
     let directory = std::path::absolute(&directory).doing("find").map_err(|error| error.file(&directory))?;
-    Ok(directory.join(format!("hammerspace-{id}")))
+    Ok(directory.join(region_name(id)))
+}
+
+fn region_name(id: Uuid) -> String {
+    format!("hammerspace-{id}")
 }
 
 fn create_region(place: &Path, options: &Options) -> Result<RegionFile> {
     let (Some(parent), Some(name)) = (place.parent(), place.file_name().and_then(|name| name.to_str())) else {
         return Err(Error::new(Kind::Invalid, "no file can be made here").file(place));
     };
-    let file = RegionFile(Dir::open(parent)?.create_file_with_mode(name, options.mode)?);
+    let file = RegionFile::own(Dir::open(parent)?.create_file_with_mode(name, options.mode)?)?;
     file.check_room(options.limit)?;
     Ok(file)
 }
@@ -248,9 +290,9 @@ fn mount_of(path: &Path) -> PathBuf {
 /// Writes what every region begins with.
 fn fill(file: &RegionFile, geometry: Geometry, id: Uuid, options: &Options) -> Result<Region> {
     let segments = options.segments(geometry)?;
-    file.0.truncate(geometry.region_len())?;
+    file.0.file.truncate(geometry.region_len())?;
     file.back_tables(&Layout::of(geometry), segments)?;
-    let words = Words::map(&file.0, geometry.region_len(), Access::Write)?;
+    let words = Words::map(&file.0.file, geometry.region_len(), Access::Write)?;
     let seed = options.seed.unwrap_or_else(|| Uuid::new_v4().as_u64_pair().0);
     let region = Region::create(words, geometry, id.as_u128(), seed, page_size())?;
     region.store(LIMIT, segments);

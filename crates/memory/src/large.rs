@@ -7,7 +7,7 @@
 //! ```text
 //! put:     parts under a new number  ──►  the key's record  ──►  the old parts go
 //! append:  the last part grows, new ones follow  ──►  the key's record says the new length
-//! read:    the key's record  ──►  its parts  ──►  the key's record is still the same
+//! read:    the key's record  ──►  its parts; if one is gone, the key's record again
 //! ```
 //!
 //! Until the key's record names them, and once it does not any more, parts are of no use to anyone. Their number and the key's hash
@@ -373,18 +373,19 @@ pub(crate) fn append<'c>(
         } else {
             write(owner, For::User, hash, &[&value, bytes])?
         };
-        let (mut is_decided, mut is_named) = (false, false);
+        // How much of what was written is named in the end.
+        let (mut is_decided, mut named) = (false, 0);
         let outcome = update(owner, For::User, table, key, hash, |old| {
             is_decided = same(old, seen.as_ref(), before, &value);
             let change = if is_decided { decide(old, after) } else { Change::Keep };
-            let is_put = matches!(change, Change::Put { .. });
-            is_named = is_put || old.and_then(Old::large).is_some_and(|large| large.id == after.id);
+            named = match change {
+                Change::Put { .. } => after.len,
+                _ => old.and_then(Old::large).filter(|large| large.id == after.id).map_or(0, |large| large.len),
+            };
             change
         })
         .inspect_err(|_| remove_beyond(owner, before.len, after))?;
-        if !is_named {
-            remove(owner, after);
-        }
+        remove_beyond(owner, named, after);
         if is_decided {
             return Ok(Some(outcome));
         }
@@ -451,6 +452,25 @@ mod tests {
         memory.drop_table(TABLE.number).unwrap();
         let refused = append(&memory, &[1; INLINE_MAX + 1]).unwrap_err();
         assert_eq!((refused.kind(), memory.verify().records), (Kind::Missing, 0));
+    }
+
+    /// As when its table was emptied meanwhile.
+    #[test]
+    fn an_append_that_is_not_wanted_in_the_end_leaves_the_value_as_it_was() {
+        let memory = memory();
+        append(&memory, &[1; INLINE_MAX + 100]).unwrap();
+        let (table, hash) = (TABLE, memory.hash(TABLE, KEY));
+        let keep = |_: Option<&Old<'_>>, _: Large| Change::Keep;
+        super::append(memory.owner(), table, KEY, hash, keep, &[2; 2 * INLINE_MAX]).unwrap().unwrap();
+        assert_eq!(memory.verify().records, 1 + 2);
+        append(&memory, &[3; INLINE_MAX]).unwrap().unwrap();
+        let mut value = Vec::new();
+        memory.view().get(TABLE.number, KEY, &mut value).unwrap();
+        assert!(
+            value[..INLINE_MAX + 100].iter().all(|byte| *byte == 1)
+                && value[INLINE_MAX + 100..].iter().all(|byte| *byte == 3)
+        );
+        assert_eq!((value.len(), memory.verify().records), (2 * INLINE_MAX + 100, 1 + 3));
     }
 
     /// As when damage emptied the part's slot.

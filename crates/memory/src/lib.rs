@@ -12,7 +12,7 @@
 //! 3. **Nothing in a region is a pointer**, and nothing in it is believed: an address outside reads as zeros.
 //! 4. **Everything shared is an atomic word**, so there is no unsafe code here: the mapping is `os`'s business.
 //!
-//! The layout is on a page that the tests read: `docs/format/region.md`. Why it is so: `docs/design/memory.md`.
+//! The layouts are on pages that the tests read: `docs/format/region.md`, `docs/format/store.md`. Why it is so: `docs/design/memory.md`.
 #![forbid(unsafe_code)]
 
 mod adopt;

@@ -41,19 +41,20 @@ impl Memory {
     pub fn create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let (Held { file, region, lock }, pool) =
             home::create(path.as_ref(), options, |region, file| plant(region, file))?;
-        Self::start(region, pool, 0, file, Some(lock), options)
+        Self::own(region, pool, 0, file, Some(lock), options)?.start(options)
     }
 
     /// Owns a store that nobody owns, with every completed change of its last owner. [`Kind::Busy`] where somebody does.
     ///
-    /// Of the options only threads count. O(segments + entries of the directory).
+    /// Of the options only threads count, as far as the store is large enough for so many. O(segments + entries of the directory).
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let Held { file, region, lock } = home::open(path.as_ref())?;
         let (pool, live) = adopt::adopt(&region).map_err(|error| error.file(file.path()))?;
-        let memory = Self::start(region, pool, live, file, Some(lock), options)?;
+        let options = &options.within(region.load(LIMIT));
+        let memory = Self::own(region, pool, live, file, Some(lock), options)?;
         memory.owner.back_last()?;
         large::remove_pending(&memory.owner);
-        Ok(memory)
+        memory.start(options)
     }
 
     /// Deletes a store that nobody owns. [`Kind::Busy`] where somebody does; who reads it goes on with what was there.
@@ -65,10 +66,10 @@ impl Memory {
     pub fn anonymous(options: &Options) -> Result<Self> {
         let (file, region) = home::anonymous(options)?;
         let pool = plant(&region, &file)?;
-        Self::start(region, pool, 0, file, None, options)
+        Self::own(region, pool, 0, file, None, options)?.start(options)
     }
 
-    fn start(
+    fn own(
         region: Region,
         pool: Pool,
         live: u64,
@@ -78,8 +79,15 @@ impl Memory {
     ) -> Result<Self> {
         region.store(OWNER, u64::from(std::process::id()));
         let owner = Arc::new(Owner::new(region, pool, live, options.writers, options.cleaners, file));
-        let threads = (0..options.cleaners).map(|number| owner.clone().spawn_cleaner(number)).collect::<Result<_>>()?;
-        Ok(Self { owner, threads, here: Here::new()?, _lock: lock })
+        Ok(Self { owner, threads: Vec::new(), here: Here::new()?, _lock: lock })
+    }
+
+    /// Begins to clean. Should a thread fail to start, those that did end with the handle, and before its lock.
+    fn start(mut self, options: &Options) -> Result<Self> {
+        for number in 0..options.cleaners {
+            self.threads.push(self.owner.clone().spawn_cleaner(number)?);
+        }
+        Ok(self)
     }
 
     /// What there is to read.

@@ -57,6 +57,16 @@ impl Options {
         segments_of(self.limit, &Layout::of(geometry), self.writers, self.cleaners)
     }
 
+    /// The same with no more writers and cleaners than leave half of so many segments to users.
+    pub(crate) fn within(&self, segments: u64) -> Self {
+        let mut fewer = self.clone();
+        while fewer.writers.max(fewer.cleaners) > 1 && 2 * Owner::segments_min(fewer.writers, fewer.cleaners) > segments
+        {
+            [fewer.writers, fewer.cleaners] = [fewer.writers, fewer.cleaners].map(|threads| threads.div_ceil(2));
+        }
+        fewer
+    }
+
     /// Everything by default, and this limit.
     pub fn with_limit(limit: u64) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use hammerspace_error::{Doing, Result};
@@ -77,6 +77,14 @@ impl File {
     /// When it was last written.
     pub fn modified(&self) -> Result<std::time::SystemTime> {
         self.named("look at", || self.inner.metadata()?.modified())
+    }
+
+    /// Whether both are the same file, by whatever names they were opened.
+    pub fn is_same_as(&self, other: &Self) -> Result<bool> {
+        let identity = |file: &Self| {
+            file.named("look at", || file.inner.metadata().map(|metadata| (metadata.dev(), metadata.ino())))
+        };
+        Ok(identity(self)? == identity(other)?)
     }
 
     /// Fills `buffer` from `offset`, as far as the file goes; gives how many bytes there were.

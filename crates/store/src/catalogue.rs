@@ -11,6 +11,8 @@
 //!
 //! After each change the region's CATALOGUE number grows, which is how handles notice; they need no lock to read.
 
+use std::collections::HashSet;
+
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_memory::{Key, TableId, View};
 
@@ -80,14 +82,21 @@ impl Catalogue {
 
     fn of_bytes(bytes: &[u8]) -> Result<Self> {
         let mut catalogue = Self { len: bytes.len(), ..Self::default() };
-        let mut rest = bytes;
+        let (mut rest, mut numbers) = (bytes, HashSet::new());
         while let Some((&[low, high, flags, len], behind)) = rest.split_first_chunk::<ENTRY>() {
             let (name, behind) = behind.split_at_checked(usize::from(len)).ok_or_else(damaged)?;
             let number = u16::from_le_bytes([low, high]);
-            if flags & DROPPED != 0 {
-                catalogue.dropped.push(number);
-            } else if name.is_empty() {
+            if name.is_empty() && flags & DROPPED == 0 {
                 break;
+            }
+            // What an owner believes of a number that is dropped, it deletes.
+            let is_first = numbers.insert(number);
+            let flags_max = if name.is_empty() { DROPPED } else { VERSIONED };
+            if !is_first || number >= TABLE.number || flags > flags_max {
+                return Err(damaged());
+            }
+            if name.is_empty() {
+                catalogue.dropped.push(number);
             } else {
                 let name = str::from_utf8(name).map_err(|_| damaged())?.to_owned();
                 catalogue.tables.push(Named { name, id: TableId { number, is_versioned: flags & VERSIONED != 0 } });
@@ -221,16 +230,21 @@ mod tests {
 
     #[test]
     fn damage_is_an_error_and_never_more() {
-        let bytes = catalogue().to_bytes();
-        for at in 0..40 {
-            for flip in [0x80, 0xff] {
-                let mut damaged = bytes.clone();
-                damaged[at] ^= flip;
-                if let Err(error) = Catalogue::of_bytes(&damaged) {
-                    assert_eq!(error.kind(), Kind::Corrupt);
-                }
+        let mut catalogue = catalogue();
+        catalogue.remove("words").unwrap();
+        let (bytes, tables) = (catalogue.to_bytes(), catalogue.tables);
+        assert_eq!(Catalogue::of_bytes(&bytes[..9]).unwrap_err().kind(), Kind::Corrupt);
+        for (at, bit) in (0..40).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1 << bit;
+            match Catalogue::of_bytes(&damaged) {
+                Err(error) => assert_eq!(error.kind(), Kind::Corrupt),
+                // What is dropped is deleted: no table must come to that.
+                Ok(found) => assert!(
+                    tables.iter().all(|table| !found.dropped.contains(&table.id.number)),
+                    "bit {bit} of byte {at} makes {found:?}"
+                ),
             }
         }
-        assert_eq!(Catalogue::of_bytes(&bytes[..9]).unwrap_err().kind(), Kind::Corrupt);
     }
 }

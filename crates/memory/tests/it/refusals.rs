@@ -147,6 +147,74 @@ fn a_segment_without_memory_gets_it_before_it_is_used() {
     assert!(taken() >= before + size, "{before} bytes, then {}", taken());
 }
 
+/// A copy of its directory names the same region.
+#[test]
+fn a_copy_of_its_directory_does_not_make_two_owners() {
+    let (scratch, options, memory) = store();
+    let copy = scratch.path().join("copy");
+    fs::create_dir(&copy).unwrap();
+    for entry in fs::read_dir(scratch.path().join("store")).unwrap().map(Result::unwrap) {
+        fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
+    }
+    assert_eq!(Memory::open(&copy, &options).unwrap_err().kind(), Kind::Busy);
+    assert_eq!(Memory::remove(&copy).unwrap_err().kind(), Kind::Busy);
+    assert!(region(scratch.path()).exists());
+    drop(memory);
+    let _memory = Memory::open(&copy, &options).unwrap();
+    assert_eq!(Memory::open(scratch.path().join("store"), &options).unwrap_err().kind(), Kind::Busy);
+}
+
+#[test]
+fn nothing_is_deleted_that_is_no_region() {
+    let (scratch, _, memory) = store();
+    drop(memory);
+    let precious = scratch.path().join("precious");
+    fs::write(&precious, "not a region").unwrap();
+    let description = scratch.path().join("store/store.toml");
+    let text = fs::read_to_string(&description).unwrap();
+    let place = region(scratch.path());
+    fs::write(&description, text.replace(place.to_str().unwrap(), precious.to_str().unwrap())).unwrap();
+    let error = Memory::remove(scratch.path().join("store")).unwrap_err();
+    assert!(error.kind() == Kind::Corrupt && error.to_string().contains("precious"), "{error}");
+    assert!(precious.exists() && place.exists());
+}
+
+/// As when somebody removes the store while another waits for its lock.
+#[test]
+fn a_lock_without_a_name_is_no_lock() {
+    let (scratch, options, memory) = store();
+    let path = scratch.path().join("store");
+    let waiting = thread::spawn({
+        let path = path.clone();
+        move || Memory::open(path, &options)
+    });
+    thread::sleep(std::time::Duration::from_millis(5));
+    fs::remove_file(path.join("lock")).unwrap();
+    drop(memory);
+    let _memory = waiting.join().unwrap().unwrap();
+    assert!(path.join("lock").exists());
+}
+
+/// Its next owner may have more threads than it has room for.
+#[test]
+fn an_owner_of_a_small_store_makes_do_with_few_threads() {
+    let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
+    let geometry = Geometry { segment_size: 4096, segments_max: 64, buckets: 4 };
+    let options = Options {
+        region: Some(scratch.path().into()),
+        geometry: Some(geometry),
+        writers: 1,
+        cleaners: 0,
+        ..Options::with_limit(32 * 4096)
+    };
+    let path = scratch.path().join("store");
+    drop(Memory::create(&path, &options).unwrap());
+    let memory = Memory::open(&path, &Options { writers: 16, cleaners: 4, ..options }).unwrap();
+    for key in 0..200 {
+        memory.put(PLAIN, Key::Integer(key), 0, &[1; 100], None, |_| true).unwrap();
+    }
+}
+
 #[test]
 fn a_store_has_one_owner() {
     let (scratch, options, memory) = store();
