@@ -69,11 +69,15 @@ impl Events {
 
     /// How much of what must be there is there, in hundredths; an error where anything is wrong.
     pub(super) fn verify(&self, table: &Table) -> Result<f64> {
-        let mut right = 0;
+        let (mut is_seen, mut right) = (vec![false; self.keys() as usize], 0);
         for entry in table {
             let entry = entry?;
             let OwnedKey::Integer(key) = entry.key else { return Err("a key that nobody put".into()) };
             self.work.check(key, &entry.value.bytes, 1).map_err(|fault| format!("key {key:016x}: {fault:?}"))?;
+            let ordinal = self.work.ordinal(key).expect("just checked") as usize;
+            if std::mem::replace(&mut is_seen[ordinal], true) {
+                return Err(format!("key {key:016x} was given twice").into());
+            }
             right += 1;
         }
         Ok(100.0 * float(right) / float(self.keys()))

@@ -20,7 +20,7 @@ use hammerspace_error::{Error, Kind, Result};
 use crate::index::directory::{Entry, Root};
 use crate::index::split;
 use crate::pool::Pool;
-use crate::region::{INCARNATION, LIMIT, ROOT, Region, SEGMENTS_FRESH};
+use crate::region::{INCARNATION, LIMIT, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Use};
 
 /// What is added to an incarnation for the next. Odd, so all 2^32 come before one comes again; and not 1, so that a lock's bit that was
@@ -89,10 +89,7 @@ fn check_tables(region: &Region) -> Result<()> {
             return Err(corrupt(at, format!("{name} is {segments}, and there are {most} segments at most")));
         }
     }
-    let root = Root::load(region);
-    if root.depth() > region.layout.depth_max || root != Root::new(root.which(), root.depth()) {
-        return Err(corrupt(ROOT, format!("the root {:#x} of the index is none", root.0)));
-    }
+    Root::check(region)?;
     for number in 0..region.load(SEGMENTS_FRESH) {
         if let Some(finding) = Segment::new(region, number).fault() {
             return Err(corrupt(region.layout.ledger(number), finding));
@@ -177,6 +174,7 @@ mod tests {
     use crate::memory::Memory;
     use crate::options::Options;
     use crate::record::Key;
+    use crate::region::ROOT;
     use crate::scan::Cursor;
     use crate::update::TableId;
     use crate::verify::verify;

@@ -9,23 +9,23 @@ use crate::sync::fence;
 /// An open segment, and how far it is written.
 pub(crate) struct Head {
     stream: Stream,
-    segment: Option<u64>,
+    /// Whether it has a segment, the one with this number.
+    is_open: bool,
+    number: u64,
     start: u64,
     used: u64,
-    /// The number of the segment.
-    number: u64,
     tables: u64,
 }
 
 impl Head {
     pub(crate) fn new(stream: Stream) -> Self {
-        Self { stream, segment: None, start: 0, used: 0, number: 0, tables: 0 }
+        Self { stream, is_open: false, number: 0, start: 0, used: 0, tables: 0 }
     }
 
     /// Whether a record of `size` bytes fits.
     #[inline]
     pub(crate) fn has_room(&self, region: &Region, size: u64) -> bool {
-        self.segment.is_some() && self.used + size <= region.layout.segment_size
+        self.is_open && self.used + size <= region.layout.segment_size
     }
 
     /// Goes on in another segment: a free one, or one that was left open. Gives how many bytes the former one got.
@@ -35,15 +35,15 @@ impl Head {
         if segment.usage() != Use::Open(self.stream) {
             segment.begin(Use::Open(self.stream), clock);
         }
-        (self.segment, self.start, self.used) = (Some(segment.number), segment.start(), segment.used());
-        (self.number, self.tables) = (segment.number, segment.tables());
+        (self.is_open, self.number, self.start) = (true, segment.number, segment.start());
+        (self.used, self.tables) = (segment.used(), segment.tables());
         written
     }
 
     /// Hands its segment over to the cleaner. Gives how many bytes it got.
     pub(crate) fn close(&mut self, region: &Region) -> u64 {
-        if let Some(segment) = self.segment.take() {
-            Segment::new(region, segment).set_usage(Use::Closed(self.stream));
+        if std::mem::take(&mut self.is_open) {
+            Segment::new(region, self.number).set_usage(Use::Closed(self.stream));
         }
         std::mem::take(&mut self.used)
     }

@@ -20,7 +20,8 @@ use hammerspace_os::{Access, Dir, File, Owned, Space};
 use uuid::Uuid;
 
 use crate::description::{self, Description};
-use crate::geometry::{Geometry, LEDGER_ENTRY, Layout, WORD};
+use crate::geometry::{Geometry, LEDGER_ENTRY, Layout, SUPERBLOCK, WORD};
+use crate::index::directory::Root;
 use crate::options::Options;
 use crate::pool::Backing;
 use crate::region::{LIMIT, Region};
@@ -185,7 +186,9 @@ pub(crate) fn attach(path: &Path) -> Result<(Region, File)> {
     let Some(lock) = dir.open_file(LOCK)? else {
         return Err(Error::new(Kind::Missing, "the store has no lock").file(path.join(LOCK)));
     };
-    Ok((map(&file, description.id, Access::Read)?, lock))
+    let region = map(&file, description.id, Access::Read)?;
+    Root::check(&region).map_err(|error| error.file(file.path()))?;
+    Ok((region, lock))
 }
 
 /// Deletes a store that nobody owns, or what is left of one, and its directory if nothing else is in it. The description goes after
@@ -316,10 +319,10 @@ fn open_region(place: &Path, open: impl FnOnce(&Path) -> Result<File>) -> Result
 fn map(file: &File, id: Uuid, access: Access) -> Result<Region> {
     let len = file.len()?;
     let check = || {
-        if len < Region::superblock_len() {
+        if len < SUPERBLOCK {
             return Err(Error::new(Kind::Corrupt, format!("{len} bytes are no region")).remedy("create the store anew"));
         }
-        let superblock = Words::map(file, Region::superblock_len(), Access::Read)?;
+        let superblock = Words::map(file, SUPERBLOCK, Access::Read)?;
         let (geometry, store) = Region::describe(&superblock, len, page_size())?;
         if store != id.as_u128() {
             let finding = format!("the region belongs to store {}", Uuid::from_u128(store));

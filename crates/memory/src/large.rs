@@ -415,6 +415,7 @@ mod tests {
     use crate::geometry::Geometry;
     use crate::memory::Memory;
     use crate::options::Options;
+    use crate::scan::Cursor;
 
     const TABLE: TableId = TableId { number: 1, is_versioned: false };
     const KEY: Key<'_> = Key::Integer(7);
@@ -482,6 +483,9 @@ mod tests {
         let seen = read::read(&memory.owner().region, TABLE.number, KEY, memory.hash(TABLE, KEY), &mut value).unwrap();
         assert!(seen.unwrap().head.is_large() && remove_part(memory.owner(), Large::of(&value).id, 1));
         assert_eq!(append(&memory, &[2; 200]).unwrap_err().kind(), Kind::Corrupt);
+        let mut items = Vec::new();
+        assert_eq!(memory.view().scan(TABLE.number, Cursor::START, 10, &mut items).unwrap(), None);
+        assert_eq!(items.len(), 0);
         memory.put(TABLE, KEY, 0, b"anew", None, |_| true).unwrap();
     }
 

@@ -101,7 +101,8 @@ impl Memory {
         &self.owner
     }
 
-    fn check(&self) -> Result<()> {
+    /// [`Kind::Invalid`] in a child forked from the process that opened the store.
+    pub fn check(&self) -> Result<()> {
         if self.here.is_here() {
             return Ok(());
         }
@@ -240,9 +241,10 @@ impl Memory {
         self.owner.clean()
     }
 
-    /// What the cleaners have done since the store was opened.
+    /// What the cleaners have done since the store was opened: nothing in a forked child, which has none.
     pub fn cleaned(&self) -> Stats {
-        self.owner.cleaners.iter().map(|cleaner| lock(cleaner).stats).fold(Stats::default(), Stats::plus)
+        let cleaners = if self.here.is_here() { &self.owner.cleaners[..] } else { &[] };
+        cleaners.iter().map(|cleaner| lock(cleaner).stats).fold(Stats::default(), Stats::plus)
     }
 
     /// Segments whose memory does not come back, since damage hides what is in them: as far as cleaners have met them, since the store was
@@ -251,9 +253,10 @@ impl Memory {
         self.owner.damaged.load(Relaxed)
     }
 
-    /// Looks at everything, while nobody changes anything; cleaners wait until it is done.
+    /// Looks at everything, while nobody changes anything; cleaners wait until it is done. In a forked child, whose parent goes on, what is
+    /// being changed may be taken for faults.
     pub fn verify(&self) -> Report {
-        let _paused = self.owner.pause();
+        let _paused = self.here.is_here().then(|| self.owner.pause());
         verify(&self.owner.region)
     }
 }
@@ -267,7 +270,7 @@ fn plant(region: &Region, backing: &dyn Backing) -> Result<Pool> {
         let finding = format!("a limit of {} segments is too small for a store", region.load(LIMIT));
         return Err(Error::new(Kind::Invalid, finding).remedy("allow it more memory"));
     };
-    pool.give_piece(spare);
+    pool.pieces.push(spare);
     split::plant(region, piece);
     region.store(INCARNATION, 1);
     region.finish();
@@ -288,5 +291,39 @@ impl Drop for Memory {
 impl fmt::Debug for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Memory({:?})", self.view().usage())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    use hammerspace_os::process::fork::fork;
+
+    use super::*;
+    use crate::geometry::Geometry;
+
+    /// As when it was forked while a cleaner was at work: in the child nobody opens its lock.
+    #[test]
+    fn a_forked_child_waits_for_nobody() {
+        let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
+        let options = Options {
+            geometry: Some(geometry),
+            cleaners: 0,
+            writers: 1,
+            seed: Some(1),
+            ..Options::with_limit(32 * 4096)
+        };
+        let memory = Arc::new(Memory::anonymous(&options).unwrap());
+        let _paused = memory.owner().pause();
+        let child = fork(|| {
+            let (end, is_over) = mpsc::channel();
+            let memory = memory.clone();
+            thread::spawn(move || end.send((memory.cleaned(), memory.verify().faults)).ok());
+            i32::from(is_over.recv_timeout(Duration::from_secs(10)) != Ok((Stats::default(), 0)))
+        });
+        assert_eq!(child.wait(), Some(0));
     }
 }

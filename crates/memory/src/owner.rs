@@ -3,8 +3,8 @@
 //! Here is what all changes share: seats to write from, segments for their heads, pieces for the index, and the count of what is
 //! live. How one record changes is in `update.rs`.
 //!
-//! Locks are taken in this order, and nobody waits for an earlier one: large, seat, splits, cleaner, pool, home. Splitting locks all homes
-//! of a piece; who holds one waits for nothing.
+//! Locks are taken in this order, and nobody waits for an earlier one: large, seat, splits, purging, cleaner, pool, home. Splitting
+//! locks all homes of a piece; who holds one waits for nothing.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -391,33 +391,29 @@ impl Owner {
         Error::new(Kind::Full, finding).remedy("save what can be read, and create the store anew")
     }
 
-    /// Splits the piece of a hash.
-    pub(crate) fn split(&self, hash: u64) -> Result<()> {
+    /// Splits the piece that `place` showed for a hash, unless somebody else did meanwhile.
+    pub(crate) fn split(&self, place: Place, hash: u64) -> Result<()> {
         let region = &self.region;
-        let turn = lock(&self.splits);
-        let place = Place::of(region, hash);
-        if place.root.depth() == place.entry.depth() && place.root.depth() < region.layout.depth_max {
+        let _turn = lock(&self.splits);
+        if !place.is_current(region) {
+            return Ok(());
+        }
+        if place.root.depth() == place.depth(region) && place.root.depth() < region.layout.depth_max {
             let next = region.layout.directory(place.root.which() ^ 1, 0);
             self.file.back(region, next, WORD << (place.root.depth() + 1))?;
         }
         let pieces = self.take_or_gain(|pool| pool.take_pieces(region, &self.file, For::Keeper))?;
         match split::split(region, place, hash, pieces, self.incarnation) {
-            Ok(old) => lock(&self.pool).give_piece(old),
+            Ok(old) => lock(&self.pool).pieces.push(old),
             Err(why) => {
-                for piece in pieces {
-                    lock(&self.pool).give_piece(piece);
-                }
-                match why {
-                    Unsplit::Stale => {}
-                    Unsplit::Stuck(bucket) => return Err(stuck(bucket)),
-                    Unsplit::TooDeep => {
-                        let error = Error::new(Kind::Full, "more keys than a home can hold have the same hash");
-                        return Err(error.remedy("use other keys: these were chosen to collide"));
-                    }
-                }
+                lock(&self.pool).pieces.extend(pieces);
+                return Err(match why {
+                    Unsplit::Stuck(bucket) => stuck(bucket),
+                    Unsplit::TooDeep => Error::new(Kind::Full, "more keys than a home can hold have the same hash")
+                        .remedy("use other keys: these were chosen to collide"),
+                });
             }
         }
-        drop(turn);
         Ok(())
     }
 
@@ -489,5 +485,43 @@ mod tests {
         for cleaners in [1, 4, 16] {
             assert!(Pool::reserve(For::Keeper, cleaners) >= cleaners as u64);
         }
+    }
+
+    fn memory() -> Memory {
+        let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
+        let options = Options {
+            geometry: Some(geometry),
+            cleaners: 0,
+            writers: 1,
+            seed: Some(1),
+            ..Options::with_limit(32 * 4096)
+        };
+        Memory::anonymous(&options).unwrap()
+    }
+
+    /// An entry that damage has made that of a deeper directory is split as the deepest of this one.
+    #[test]
+    fn a_depth_that_cannot_be_is_split_all_the_same() {
+        let memory = memory();
+        let (owner, hash) = (memory.owner(), 0);
+        let region = &owner.region;
+        let root = Place::of(region, hash).root;
+        region.store(root.address(region, 0), region.load(root.address(region, 0)) | 5);
+        owner.split(Place::of(region, hash), hash).unwrap();
+        assert_eq!((memory.verify().pieces, memory.verify().findings), (2, Vec::new()));
+    }
+
+    /// Of two writers that found no slot, one splits the piece; the other finds room in a half.
+    #[test]
+    fn a_piece_is_split_once() {
+        let memory = memory();
+        let (owner, hash) = (memory.owner(), 0);
+        let seen = Place::of(&owner.region, hash);
+        for pieces in [2, 2] {
+            owner.split(seen, hash).unwrap();
+            assert_eq!(memory.verify().pieces, pieces);
+        }
+        owner.split(Place::of(&owner.region, hash), hash).unwrap();
+        assert_eq!(memory.verify().pieces, 3);
     }
 }

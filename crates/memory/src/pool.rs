@@ -46,6 +46,7 @@ pub(crate) struct Pool {
     ready: VecDeque<u64>,
     /// Segments that were to get their memory, when there was none.
     unbacked: Vec<u64>,
+    /// Pieces of the index that nobody uses.
     pub(crate) pieces: Vec<u64>,
     pub(crate) index_segments: u64,
     /// Segments that a former owner was writing to: the first for heads of their streams, who go on there.
@@ -158,10 +159,6 @@ impl Pool {
             self.pieces.extend((0..pieces).rev().map(|piece| segment.start() + piece * region.layout.piece_size));
         }
         Ok(self.pieces.pop().zip(self.pieces.pop()).map(|(left, right)| [left, right]))
-    }
-
-    pub(crate) fn give_piece(&mut self, piece: u64) {
-        self.pieces.push(piece);
     }
 }
 

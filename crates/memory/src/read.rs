@@ -150,7 +150,7 @@ pub(crate) fn read_at(
 #[inline]
 fn find<'r>(region: &'r Region, home: Home<'r>, table: u16, key: Key<'_>) -> Look<Sight<'r>> {
     let found = home.find(|at, slot| {
-        let Some(sight) = sight(region, at, slot) else { return Some(None) };
+        let Some(sight) = sight(region, at, slot) else { return (!leads_nowhere(region, slot)).then_some(None) };
         if sight.record.is_of(region, table, key) {
             return Some(Some(sight));
         }
@@ -172,9 +172,17 @@ fn sight(region: &Region, at: u64, slot: Slot) -> Option<Sight<'_>> {
         .then(|| Sight { record: Record::at(region, slot.address()), generation })
 }
 
+/// Whether a slot names no place where records are: damage does that, and nothing that changes meanwhile. It is as good as empty.
+#[cold]
+fn leads_nowhere(region: &Region, slot: Slot) -> bool {
+    region.layout.segment_of(slot.address()).is_none()
+}
+
 /// What `take` makes of the record that a slot names, if it was that record all the time.
 fn look<T>(region: &Region, at: u64, slot: Slot, take: impl FnOnce(Record) -> Option<T>) -> Look<T> {
-    let Some(Sight { record, generation }) = sight(region, at, slot) else { return Look::Changed };
+    let Some(Sight { record, generation }) = sight(region, at, slot) else {
+        return if leads_nowhere(region, slot) { Look::Nothing } else { Look::Changed };
+    };
     let taken = take(record);
     if generation.still_holds() { taken.map_or(Look::Nothing, Look::Hit) } else { Look::Changed }
 }
@@ -211,4 +219,52 @@ pub(crate) fn read_home<T>(
 pub(crate) fn restless() -> Error {
     Error::new(Kind::Busy, "the key's record changed each of the ten thousand times it was read")
         .remedy("try again; if it stays so, the region is damaged: `hammerspace store verify` tells")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::{Geometry, WORD};
+    use crate::memory::Memory;
+    use crate::options::Options;
+    use crate::scan::Cursor;
+    use crate::update::TableId;
+
+    /// A bit of a slot's location that was flipped costs that one key, until it is put again.
+    #[test]
+    fn a_slot_that_leads_nowhere_hides_one_key_and_nothing_else() {
+        const TABLE: TableId = TableId { number: 1, is_versioned: false };
+        const KEYS: u64 = 20;
+        let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
+        let options = Options {
+            geometry: Some(geometry),
+            cleaners: 0,
+            writers: 1,
+            seed: Some(1),
+            ..Options::with_limit(32 * 4096)
+        };
+        let memory = Memory::anonymous(&options).unwrap();
+        for key in (0..KEYS).map(Key::Integer) {
+            memory.put(TABLE, key, 0, b"value", None, |_| true).unwrap();
+        }
+        let region = memory.view().region;
+        let scanned = || {
+            let mut items = Vec::new();
+            assert_eq!(memory.view().scan(TABLE.number, Cursor::START, usize::MAX, &mut items).unwrap(), None);
+            items.len() as u64
+        };
+        for key in (0..KEYS).map(Key::Integer) {
+            let hash = memory.hash(TABLE, key);
+            let (at, slot) =
+                Home::new(region, Place::of(region, hash), hash).find(|at, slot| Some((at, slot))).unwrap();
+            region.store(at, slot.moved_to(WORD << 36).0);
+            assert_eq!(memory.view().get(TABLE.number, key, &mut Vec::new()).unwrap(), None);
+            assert_eq!((scanned(), memory.verify().faults), (KEYS - 1, 1));
+            assert!(memory.put(TABLE, key, 0, b"anew", None, |_| true).unwrap().before().is_none());
+            let mut value = Vec::new();
+            assert!(memory.view().get(TABLE.number, key, &mut value).unwrap().is_some() && value == b"anew");
+            assert_eq!(scanned(), KEYS);
+            region.store(at, Slot::EMPTY.0);
+        }
+    }
 }

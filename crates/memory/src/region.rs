@@ -10,7 +10,7 @@ use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::File;
 
 use crate::flaw::Flaw;
-use crate::geometry::{Geometry, Layout, SUPERBLOCK, WORD};
+use crate::geometry::{Geometry, Layout, WORD};
 use crate::sync::{AtomicU64, Ordering, Words, fence};
 
 macro_rules! superblock {
@@ -141,11 +141,6 @@ impl Region {
         let mut region = Self { words, layout: Layout::of(geometry), seed: 0 };
         region.seed = region.load(SEED);
         region
-    }
-
-    /// Bytes in front of which `describe` needs to see.
-    pub(crate) const fn superblock_len() -> u64 {
-        SUPERBLOCK
     }
 
     /// The word at `address`. Outside the region, a zero that nobody stores to.

@@ -67,7 +67,7 @@ pub struct Item {
 /// Appends the records of the next home to `items`. Gives the cursor after it, or `None` at the end.
 pub(crate) fn step(region: &Region, table: u16, mut at: Cursor, items: &mut Vec<Item>) -> Result<Option<Cursor>> {
     if at.bucket == 0 {
-        at.depth = Place::of(region, at.prefix).entry.depth().min(region.layout.depth_max);
+        at.depth = Place::of(region, at.prefix).depth(region);
     }
     let mut hash = at.prefix;
     loop {
@@ -108,7 +108,7 @@ fn visit(region: &Region, table: u16, hash: u64, at: Cursor, items: &mut Vec<Ite
             items,
         );
         if is_read && place.is_current_after(region) {
-            return Ok(place.entry.depth().min(region.layout.depth_max));
+            return Ok(place.depth(region));
         }
         items.truncate(start);
         if !is_read {

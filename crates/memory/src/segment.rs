@@ -14,7 +14,7 @@
 use crate::geometry::WORD;
 use crate::record::Record;
 use crate::region::Region;
-use crate::sync::Ordering::{Relaxed, Release};
+use crate::sync::Ordering::{Acquire, Relaxed, Release};
 
 /// What a segment is used for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,12 +119,13 @@ impl<'r> Segment<'r> {
         self.region.store(self.ledger, usage.word());
     }
 
-    /// Takes a segment for cleaning if it is closed, unless somebody else did. Gives the stream it is of.
+    /// Takes a segment for cleaning if it is closed, unless somebody else did. Gives the stream it is of. Who has it sees all that was
+    /// written to it before it was closed.
     pub(crate) fn claim(self) -> Option<Stream> {
         let word = self.region.word(self.ledger);
         let seen = word.load(Relaxed);
         let Use::Closed(stream) = Use::of(seen) else { return None };
-        word.compare_exchange(seen, Use::Cleaning(stream).word(), Relaxed, Relaxed).is_ok().then_some(stream)
+        word.compare_exchange(seen, Use::Cleaning(stream).word(), Acquire, Relaxed).is_ok().then_some(stream)
     }
 
     /// Bytes of records.

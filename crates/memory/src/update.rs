@@ -10,6 +10,7 @@ use hammerspace_error::{Error, Kind, Result};
 
 use crate::change::{Change, Old, Outcome, Value};
 use crate::index::bucket::Locked;
+use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::large::Orphan;
 use crate::owner::{Owner, Seat};
@@ -65,8 +66,8 @@ enum Try {
         size: u64,
         who: For,
     },
-    /// The key's piece has no slot for it.
-    NoSlot,
+    /// The key's piece, which is this one, has no slot for it.
+    NoSlot(Place),
 }
 
 /// Changes the record of a key as `decide` says, who sees it as it is; it may be asked again, and counts the last time.
@@ -98,7 +99,7 @@ pub(crate) fn update<'c>(
         match attempt(owner, &mut seat, target, &mut decide, &mut outcome, &mut orphan)? {
             Try::Done => break,
             Try::NoRoom { stream, size, who } => owner.make_room(&mut seat, stream, size, who)?,
-            Try::NoSlot => owner.split(hash)?,
+            Try::NoSlot(place) => owner.split(place, hash)?,
         }
     }
     drop(seat);
@@ -302,7 +303,7 @@ fn write(
         seat.bury(region, found.old.record);
     } else if !home.0.insert(Slot::new(hash, 0, address)) {
         seat.bury(region, Record { address, head });
-        return Try::NoSlot;
+        return Try::NoSlot(Place::of(region, hash));
     }
     Try::Done
 }
@@ -312,7 +313,6 @@ mod tests {
     use super::*;
     use crate::geometry::Geometry;
     use crate::index::bucket::Home;
-    use crate::index::directory::Place;
     use crate::memory::Memory;
     use crate::options::Options;
 

@@ -1,6 +1,6 @@
 //! Reading a region: what its owner and every other process can do alike.
 
-use hammerspace_error::Result;
+use hammerspace_error::{Kind, Result};
 
 use crate::flight::in_flight;
 use crate::index::directory::{Entry, Root};
@@ -93,7 +93,7 @@ impl View<'_> {
     /// Some records of a table, from `cursor` on: about `count`, fewer at the end. Gives where to go on, `None` at the end.
     ///
     /// A record that is there from the first call to the last is given exactly once, whatever is written, cleaned or split
-    /// meanwhile.
+    /// meanwhile. What damage has made unreadable is left out; `verify` finds it.
     pub fn scan(self, table: u16, cursor: Cursor, count: usize, items: &mut Vec<Item>) -> Result<Option<Cursor>> {
         let start = items.len();
         let mut next = Some(cursor);
@@ -115,7 +115,11 @@ impl View<'_> {
             let mut is_there = item.meta.expiry.is_none_or(|expiry| expiry > read::now());
             if is_there && item.is_large {
                 item.value.clear();
-                let meta = self.get(table, item.key.as_key(), &mut item.value)?;
+                let meta = match self.get(table, item.key.as_key(), &mut item.value) {
+                    // A value that lacks a part: to end here would be to end for good.
+                    Err(error) if error.kind() == Kind::Corrupt => None,
+                    found => found?,
+                };
                 is_there = meta.is_some();
                 item.meta = meta.unwrap_or(item.meta);
             }

@@ -158,8 +158,9 @@ impl Catalogue {
     }
 
     fn free_number(&self) -> Result<u16> {
-        let is_taken = |number| self.dropped.contains(&number) || self.tables.iter().any(|t| t.id.number == number);
-        (0..TABLE.number).find(|&number| !is_taken(number)).ok_or_else(|| {
+        let taken: HashSet<u16> =
+            self.tables.iter().map(|table| table.id.number).chain(self.dropped.iter().copied()).collect();
+        (0..TABLE.number).find(|number| !taken.contains(number)).ok_or_else(|| {
             let error = Error::new(Kind::Full, "the store has as many tables as there are numbers for, 65534");
             error.remedy("drop tables, or wait until what is left of dropped ones is cleared away")
         })
@@ -226,6 +227,17 @@ mod tests {
         catalogue.dropped.clear();
         catalogue.add("new", TableOptions::default()).unwrap();
         assert_eq!(catalogue.find("new").unwrap().number, 1);
+    }
+
+    /// In a time that grows with their number, and not with its square.
+    #[test]
+    fn numbers_are_given_out_to_the_last() {
+        let mut catalogue = catalogue();
+        let numbers = catalogue.tables.len() as u16..TABLE.number - 1;
+        catalogue.dropped.extend(numbers);
+        catalogue.add("last", TableOptions::default()).unwrap();
+        assert_eq!(catalogue.find("last").unwrap().number, TABLE.number - 1);
+        assert_eq!(catalogue.add("one more", TableOptions::default()).unwrap_err().kind(), Kind::Full);
     }
 
     #[test]

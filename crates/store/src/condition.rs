@@ -39,7 +39,7 @@ impl Condition {
     }
 }
 
-/// What came of a change with a condition.
+/// What came of a change with a condition. What was there is given as bytes where this build does not know its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Outcome {
@@ -63,8 +63,8 @@ impl Outcome {
         matches!(self, Self::Done { .. })
     }
 
-    pub(crate) fn of(outcome: memory::Outcome, is_done: bool) -> Result<Self> {
-        let before = outcome.before().map(Meta::of).transpose()?;
-        Ok(if is_done { Self::Done { version: outcome.version, before } } else { Self::Refused { there: before } })
+    pub(crate) fn of(outcome: memory::Outcome, is_done: bool) -> Self {
+        let before = outcome.before().map(Meta::of_any);
+        if is_done { Self::Done { version: outcome.version, before } } else { Self::Refused { there: before } }
     }
 }

@@ -184,9 +184,10 @@ impl Store {
         Ok(self.shared.memory()?.damaged())
     }
 
-    /// Looks at everything, for the owner, while nobody writes.
+    /// Looks at everything, for the owner, while nobody writes. [`Kind::Invalid`] for anybody else.
     pub fn verify(&self) -> Result<Report> {
         let memory = self.shared.memory()?;
+        memory.check()?;
         let mut report = memory.verify();
         let mut fault = |finding: String| {
             report.faults += 1;
@@ -238,8 +239,11 @@ impl Shared {
 
     /// Changes the catalogue in one step.
     fn change(&self, change: impl FnOnce(&mut Catalogue) -> Result<Option<u16>>) -> Result<()> {
+        let memory = self.memory()?;
+        // First: in a forked child the lock may be held for ever, by a thread that only the parent has.
+        memory.check()?;
         let _turn = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
-        change_catalogue(self.memory()?, change)
+        change_catalogue(memory, change)
     }
 }
 
@@ -263,5 +267,33 @@ impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let role = if self.is_owner() { "owner" } else { "reader" };
         write!(f, "Store({role}, {:?})", self.usage())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    use hammerspace_os::process::fork::fork;
+
+    use super::*;
+
+    /// As when it was forked while a table was being made: in the child nobody opens the lock.
+    #[test]
+    fn a_forked_child_waits_for_nobody() {
+        let store = Store::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
+        let _turn = store.shared.changes.lock().unwrap();
+        let child = fork(|| {
+            let (end, is_over) = mpsc::channel();
+            let store = store.clone();
+            thread::spawn(move || {
+                let made = store.create_table("words", TableOptions::default()).map(drop);
+                end.send([made, store.verify().map(drop)].map(|refused| refused.unwrap_err().kind())).ok()
+            });
+            i32::from(is_over.recv_timeout(Duration::from_secs(10)) != Ok([Kind::Invalid; 2]))
+        });
+        assert_eq!(child.wait(), Some(0));
     }
 }

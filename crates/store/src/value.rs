@@ -22,8 +22,14 @@ pub struct Meta {
 
 impl Meta {
     pub(crate) fn of(meta: memory::Meta) -> Result<Self> {
-        let kind = ValueKind::of(meta.kind)?;
-        Ok(Self { kind, version: meta.version, expiry: meta.expiry.map(expiry::to_time) })
+        ValueKind::of(meta.kind)?;
+        Ok(Self::of_any(meta))
+    }
+
+    /// The same of a record that nobody reads: a kind that this build does not know is taken for bytes.
+    pub(crate) fn of_any(meta: memory::Meta) -> Self {
+        let kind = ValueKind::of(meta.kind).unwrap_or_default();
+        Self { kind, version: meta.version, expiry: meta.expiry.map(expiry::to_time) }
     }
 }
 

@@ -123,7 +123,7 @@ impl Table {
                 is_wanted = turn.holds() && put.condition.holds(meta_of(old).as_ref());
                 is_wanted
             })?;
-            Outcome::of(outcome, is_wanted)
+            Ok(Outcome::of(outcome, is_wanted))
         })
     }
 
@@ -159,7 +159,7 @@ impl Table {
                 is_wanted = turn.holds() && condition.holds(meta_of(old).as_ref());
                 if is_wanted { change() } else { Change::Keep }
             })?;
-            Outcome::of(outcome, is_wanted)
+            Ok(Outcome::of(outcome, is_wanted))
         })
     }
 
@@ -192,7 +192,8 @@ impl Table {
         Ok(merged.number.expect("values of this kind are numbers"))
     }
 
-    /// Merges an operand into the value of a key, as its kind says; where there is none, the value is the operand. Its expiry stays.
+    /// Merges an operand into the value of a key, as its kind says; where there is none, the value is the operand. Its expiry
+    /// stays, but for bytes: to merge those is to put them.
     ///
     /// [`Kind::Invalid`] if there is a value of another kind, which stays as it is.
     #[inline]

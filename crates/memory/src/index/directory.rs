@@ -11,6 +11,8 @@
 //! Depths only grow. So an entry that is the same as before has been the same all the time, even where its piece was freed and
 //! used again meanwhile.
 
+use hammerspace_error::{Error, Kind, Result};
+
 use crate::geometry::BUCKET;
 use crate::index::slot::Slot;
 use crate::region::{ROOT, Region, SEGMENTS_FRESH};
@@ -30,6 +32,16 @@ impl Root {
     #[inline]
     pub(crate) fn load(region: &Region) -> Self {
         Self(region.load(ROOT))
+    }
+
+    /// Refuses a root by which nothing could be found, or looked for in good time.
+    pub(crate) fn check(region: &Region) -> Result<Self> {
+        let root = Self::load(region);
+        if root.depth() <= region.layout.depth_max && root == Self::new(root.which(), root.depth()) {
+            return Ok(root);
+        }
+        let error = Error::new(Kind::Corrupt, format!("the root {:#x} of the index is none", root.0)).at(ROOT);
+        Err(error.remedy("delete the store and create it anew"))
     }
 
     pub(crate) fn which(self) -> u64 {
@@ -113,6 +125,11 @@ impl Place {
         let root = Root::load(region);
         let at = root.address(region, root.index(hash));
         Self { root, entry: Entry(region.load(at)), at }
+    }
+
+    /// How many bits of the hash the piece's keys have in common: no more than there can be, whatever the directory says.
+    pub(crate) fn depth(self, region: &Region) -> u32 {
+        self.entry.depth().min(self.root.depth()).min(region.layout.depth_max)
     }
 
     /// Whether the directory still says what it said.

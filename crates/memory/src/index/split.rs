@@ -9,8 +9,6 @@ use crate::region::{ROOT, Region};
 /// Why a piece could not be split.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unsplit {
-    /// Somebody else did, meanwhile.
-    Stale,
     /// The hashes of its keys begin with the same 22 bits, or the directory has no room for a longer prefix.
     TooDeep,
     /// Nobody opens the lock of this bucket.
@@ -26,12 +24,9 @@ pub(crate) fn plant(region: &Region, piece: u64) {
 }
 
 /// Splits the piece that `place` shows for `hash` into the two pieces given, and gives the old one back. Splits take turns: the
-/// caller holds the lock of all of them.
+/// caller holds the lock of all of them, and has seen that `place` is current.
 pub(crate) fn split(region: &Region, place: Place, hash: u64, to: [u64; 2], incarnation: u64) -> Result<u64, Unsplit> {
-    if !place.is_current(region) {
-        return Err(Unsplit::Stale);
-    }
-    let depth = place.entry.depth() + 1;
+    let depth = place.depth(region) + 1;
     if depth > region.layout.depth_max {
         return Err(Unsplit::TooDeep);
     }

@@ -109,6 +109,10 @@ fn regions_of_others_are_refused() {
     assert_refused(Kind::Corrupt, "belongs to store", overwrite(16, 7));
     assert_refused(Kind::Unsupported, "pages", overwrite(32, 1 << 16));
     assert_refused(Kind::Corrupt, "sizes", overwrite(40, 12345));
+    // Readers too would look for keys where there is nothing, in gigabytes of it.
+    for root in [31 << 8, 22 << 8, 2, 1 << 63] {
+        assert_refused(Kind::Corrupt, "root", overwrite(128, root));
+    }
     assert_refused(Kind::Missing, "restart", |scratch| fs::remove_file(region(scratch)).unwrap());
     assert_refused(Kind::Missing, "no store", |scratch| fs::remove_file(scratch.join("store/store.toml")).unwrap());
     assert_refused(Kind::Corrupt, "description", |scratch| fs::write(scratch.join("store/store.toml"), "?").unwrap());
@@ -121,7 +125,7 @@ fn regions_of_others_are_refused() {
 /// Words that only an owner goes by.
 #[test]
 fn an_owner_refuses_tables_it_could_not_go_by() {
-    for (address, word) in [(128, 22 << 8), (192, u64::MAX), (216, 5000)] {
+    for (address, word) in [(192, u64::MAX), (216, 5000)] {
         let (scratch, options, memory) = store();
         drop(memory);
         overwrite(address, word)(scratch.path());

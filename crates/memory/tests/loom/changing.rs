@@ -1,4 +1,5 @@
-//! Writers and a cleaner that want the same key (`update.rs`, `cleaner.rs`): one lock, from looking to swinging the slot.
+//! Writers and a cleaner that want the same key (`update.rs`, `cleaner.rs`): one lock, from looking to swinging the slot. And the segment
+//! that the one closed and the other claims.
 
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicUsize;
@@ -18,6 +19,8 @@ enum Flaw {
     LengthFirst,
     /// The lock is opened without releasing what was done under it.
     RelaxedUnlock,
+    /// A segment is claimed without acquiring what was done before it was closed.
+    RelaxedClaim,
 }
 
 /// A home's lock, the slot of its one key, and places for records of a length and two bytes.
@@ -122,17 +125,40 @@ fn seen(flaw: Flaw) {
     appender.join().unwrap();
 }
 
+/// A cleaner that claims a segment (`segment.rs`), which it found when it was full before, sees how far it was written this time.
+fn claimed(flaw: Flaw) {
+    const CLOSED: usize = 1;
+    let [usage, used] = [0, 0].map(AtomicUsize::new).map(Arc::new);
+    let writer = thread::spawn({
+        let (usage, used) = (usage.clone(), used.clone());
+        move || {
+            used.store(8, Release);
+            usage.store(CLOSED, Release);
+        }
+    });
+    let order = if flaw == Flaw::RelaxedClaim { Relaxed } else { Acquire };
+    if usage.compare_exchange(CLOSED, 2, order, Relaxed).is_ok() {
+        assert_eq!(used.load(Acquire), 8, "records were not seen");
+    }
+    writer.join().unwrap();
+}
+
+#[test]
+fn who_claims_a_segment_sees_all_of_it() {
+    prove(Flaw::None, &[Flaw::RelaxedClaim], "records were not seen", claimed);
+}
+
 #[test]
 fn appending_loses_nothing_to_the_cleaner() {
-    prove(Flaw::None, &[Flaw::NoLock, Flaw::CopyBeforeLock, Flaw::RelaxedUnlock], appended);
+    prove(Flaw::None, &[Flaw::NoLock, Flaw::CopyBeforeLock, Flaw::RelaxedUnlock], "a byte was lost", appended);
 }
 
 #[test]
 fn a_slot_is_not_swung_back() {
-    prove(Flaw::None, &[Flaw::NoLock], replaced);
+    prove(Flaw::None, &[Flaw::NoLock], "a value was lost", replaced);
 }
 
 #[test]
 fn what_was_appended_is_there_when_the_length_says_so() {
-    prove(Flaw::None, &[Flaw::LengthFirst], seen);
+    prove(Flaw::None, &[Flaw::LengthFirst], "the length came before the byte", seen);
 }

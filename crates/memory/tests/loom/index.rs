@@ -149,20 +149,20 @@ fn doubled(flaw: Flaw) {
 
 #[test]
 fn a_miss_is_true() {
-    prove(Flaw::None, &[Flaw::NoRecheck, Flaw::RelaxedHeader], missed);
+    prove(Flaw::None, &[Flaw::NoRecheck, Flaw::RelaxedHeader], "the key was there", missed);
 }
 
 #[test]
 fn a_split_leaves_no_slot_that_is_not_true() {
-    prove(Flaw::None, &[Flaw::NotEmptied], changed);
+    prove(Flaw::None, &[Flaw::NotEmptied], "another's record", changed);
 }
 
 #[test]
 fn a_slot_is_within_reach() {
-    prove(Flaw::None, &[Flaw::SlotFirst], displaced);
+    prove(Flaw::None, &[Flaw::SlotFirst], "a slot beyond the reach", displaced);
 }
 
 #[test]
 fn a_directory_is_never_seen_half_doubled() {
-    prove(Flaw::None, &[Flaw::InPlace, Flaw::RelaxedRoot], doubled);
+    prove(Flaw::None, &[Flaw::InPlace, Flaw::RelaxedRoot], "another prefix's piece", doubled);
 }

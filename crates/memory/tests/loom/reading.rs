@@ -156,15 +156,20 @@ fn on_one_seat(flaw: Flaw) {
 
 #[test]
 fn a_read_is_of_one_record() {
-    prove(Flaw::None, &[Flaw::SlotOnce, Flaw::GenerationOnce, Flaw::RelaxedGeneration, Flaw::NoFence], recycled);
+    prove(
+        Flaw::None,
+        &[Flaw::SlotOnce, Flaw::GenerationOnce, Flaw::RelaxedGeneration, Flaw::NoFence],
+        "torn",
+        recycled,
+    );
 }
 
 #[test]
 fn a_segment_becomes_free_after_nothing_names_it() {
-    prove(Flaw::None, &[Flaw::FreeBeforeSwing, Flaw::RelaxedGeneration], through_the_pool);
+    prove(Flaw::None, &[Flaw::FreeBeforeSwing, Flaw::RelaxedGeneration], "torn", through_the_pool);
 }
 
 #[test]
 fn who_writes_need_not_be_who_began() {
-    prove(Flaw::None, &[Flaw::NoFence, Flaw::FenceAtBegin], on_one_seat);
+    prove(Flaw::None, &[Flaw::NoFence, Flaw::FenceAtBegin], "bytes of the next use", on_one_seat);
 }

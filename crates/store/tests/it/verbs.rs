@@ -1,9 +1,10 @@
 //! Verbs one by one, as users meet them.
 
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use hammerspace_store::{Condition, Key, Outcome, Put, Store, Table, ValueKind};
+use hammerspace_memory::{Memory, TableId};
+use hammerspace_store::{Condition, Key, Kind, Options, Outcome, Put, Store, Table, ValueKind};
 
 use crate::small;
 
@@ -31,6 +32,34 @@ fn a_condition_that_does_not_hold_says_what_is_there() {
     assert!(!table.delete_if("key", Condition::Version(version)).unwrap().is_done());
     assert!(table.delete("key").unwrap() && !table.delete("key").unwrap());
     assert!(table.put("key", "again").unwrap().unwrap() > next, "versions do not begin anew");
+}
+
+/// As a later build may have written it, or damage.
+#[test]
+fn a_value_of_an_unknown_kind_is_replaced_and_deleted_as_any() {
+    const DEFAULT: TableId = TableId { number: 0, is_versioned: true };
+    let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
+    let options = Options { region: Some(scratch.path().to_path_buf()), cleaners: 0, ..Options::with_limit(64 << 20) };
+    let path = scratch.path().join("store");
+    drop(Store::create(&path, &options).unwrap());
+    let memory = Memory::open(&path, &options).unwrap();
+    for key in 0..4 {
+        memory.put(DEFAULT, Key::Integer(key), 60, b"?", None, |_| true).unwrap();
+    }
+    drop(memory);
+    let store = Store::open_with(&path, &options).unwrap();
+    let table = store.default_table();
+    assert_eq!(table.get(0).unwrap_err().kind(), Kind::Unsupported);
+    let there = |outcome| match outcome {
+        Outcome::Done { before, .. } | Outcome::Refused { there: before } => before.map(|before| before.kind),
+    };
+    let absent = Put::when(Condition::Absent);
+    assert_eq!(there(table.put_with(0, "new", &absent).unwrap()), Some(ValueKind::Bytes), "refused");
+    assert_eq!(there(table.put_with(0, "new", &Put::default()).unwrap()), Some(ValueKind::Bytes));
+    assert_eq!(table.get(0).unwrap().unwrap().bytes, b"new");
+    table.put(1, "new").unwrap();
+    assert!(table.delete(2).unwrap() && table.get(2).unwrap().is_none());
+    assert!(table.expire(3, SystemTime::UNIX_EPOCH).unwrap() && table.get(3).unwrap().is_none());
 }
 
 #[test]
