@@ -183,8 +183,13 @@ mod tests {
 
     fn filled() -> Memory {
         let geometry = Geometry { segment_size: 8 << 10, segments_max: 100, buckets: 4 };
-        let options =
-            Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(100 * (8 << 10)) };
+        let options = Options {
+            geometry: Some(geometry),
+            cleaners: 0,
+            writers: 1,
+            seed: Some(1),
+            ..Options::with_limit(100 * (8 << 10))
+        };
         let memory = Memory::anonymous(&options).unwrap();
         for key in 0..400 {
             memory.put(TABLE, Key::Integer(key), 0, b"value", None, |_| true).unwrap();

@@ -227,8 +227,13 @@ mod tests {
     /// Segments that are full, each with some records that are dead.
     fn worn() -> Memory {
         let geometry = Geometry { segment_size: 8 << 10, segments_max: 100, buckets: 4 };
-        let options =
-            Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(100 * (8 << 10)) };
+        let options = Options {
+            geometry: Some(geometry),
+            cleaners: 0,
+            writers: 1,
+            seed: Some(1),
+            ..Options::with_limit(100 * (8 << 10))
+        };
         let memory = Memory::anonymous(&options).unwrap();
         let put = |key| assert!(memory.put(TABLE, Key::Integer(key), 0, &[1; 100], None, |_| true).is_ok());
         (0..KEYS).for_each(put);

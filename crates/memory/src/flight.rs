@@ -82,7 +82,13 @@ mod tests {
     #[test]
     fn every_key_has_one_turn_in_order_with_its_own_slot() {
         let geometry = Geometry { segment_size: 4096, segments_max: 64, buckets: 4 };
-        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(64 * 4096) };
+        let options = Options {
+            geometry: Some(geometry),
+            cleaners: 0,
+            writers: 1,
+            seed: Some(1),
+            ..Options::with_limit(64 * 4096)
+        };
         let memory = Memory::anonymous(&options).unwrap();
         let table = TableId { number: 1, is_versioned: false };
         for key in 0..50 {

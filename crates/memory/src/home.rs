@@ -5,6 +5,8 @@
 //! /dev/shm/hammerspace-ID                                  the region, unless it was put elsewhere
 //! ```
 //!
+//! (A store that nobody else needs to find has neither: its region is a file without a name.)
+//!
 //! A store is made under the lock: first the description, under another name; then the region, until everything stands in it; then the
 //! description gets its name. So nobody meets a region that is not whole, and at any instant there is something in the directory that
 //! names the region: what a maker that died leaves behind goes with the next `create` or `remove`.
@@ -14,7 +16,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use hammerspace_error::{Doing, Error, Kind, Result};
-use hammerspace_os::{Access, Dir, File, Owned};
+use hammerspace_os::{Access, Dir, File, Owned, Space};
 use uuid::Uuid;
 
 use crate::description::{self, Description};
@@ -35,7 +37,10 @@ pub(crate) struct RegionFile(Owned);
 
 impl Backing for RegionFile {
     fn back(&self, region: &Region, address: u64, len: u64) -> Result<()> {
-        region.back(&self.0.file, address, len)
+        region.back(&self.0.file, address, len).map_err(|error| match error.kind() {
+            Kind::Full => self.check_room(len + region.untaken()).err().unwrap_or(error),
+            _ => error,
+        })
     }
 }
 
@@ -56,6 +61,22 @@ impl RegionFile {
         file.allocate(0, layout.generation(0))?;
         file.allocate(layout.generation(0), segments * WORD)?;
         file.allocate(layout.ledger(0), segments * LEDGER_ENTRY)
+    }
+
+    /// Refuses to take so many bytes more where the file system does not have them.
+    pub(crate) fn check_room(&self, needed: u64) -> Result<()> {
+        let Space { size, left } = self.0.file.space()?;
+        if left >= needed {
+            return Ok(());
+        }
+        let mount = mount_of(self.path());
+        let finding = format!("{} has {left} bytes left, and the store may take {needed} more", mount.display());
+        let remedy = format!(
+            "enlarge it (`mount -o remount,size={} {}`), lower the limit, or put the region elsewhere (option `region`)",
+            size - left + needed,
+            mount.display()
+        );
+        Err(Error::new(Kind::Full, finding).remedy(remedy))
     }
 }
 
@@ -81,8 +102,7 @@ pub(crate) fn create<T>(
     clear_half_made(&dir)?;
     let id = Uuid::new_v4();
     let place = region_path(options, id)?;
-    let geometry = options.geometry.unwrap_or_else(|| Geometry::for_limit(options.limit));
-    options.segments(geometry.check()?)?;
+    let geometry = options.geometry()?;
     let made = make_region(&dir, &place, geometry, id, options).and_then(|(file, region)| {
         let planted = plant(&region, &file)?;
         dir.rename(description::MAKING, description::NAME)?;
@@ -106,8 +126,15 @@ fn make_region(
     options: &Options,
 ) -> Result<(RegionFile, Region)> {
     description::write(dir, id, place)?;
-    let file = create_region(place, geometry, options)?;
+    let file = create_region(place, options)?;
     let region = fill(&file, geometry, id, options)?;
+    Ok((file, region))
+}
+
+/// A region that nobody else finds.
+pub(crate) fn anonymous(options: &Options) -> Result<(RegionFile, Region)> {
+    let file = RegionFile::own(File::without_name("hammerspace")?)?;
+    let region = fill(&file, options.geometry()?, Uuid::nil(), options)?;
     Ok((file, region))
 }
 
@@ -247,29 +274,13 @@ fn region_name(id: Uuid) -> String {
     format!("hammerspace-{id}")
 }
 
-fn create_region(place: &Path, geometry: Geometry, options: &Options) -> Result<RegionFile> {
+fn create_region(place: &Path, options: &Options) -> Result<RegionFile> {
     let (Some(parent), Some(name)) = (place.parent(), place.file_name().and_then(|name| name.to_str())) else {
         return Err(Error::new(Kind::Invalid, "no file can be made here").file(place));
     };
-    let file = Dir::open(parent)?.create_file_with_mode(name, options.mode)?;
-    check_room(&file, place, options.limit)?;
-    file.truncate(geometry.region_len())?;
-    RegionFile::own(file)
-}
-
-/// Refuses a limit that the file system cannot hold, before anything is written.
-fn check_room(file: &File, place: &Path, limit: u64) -> Result<()> {
-    let room = file.room()?;
-    if room >= limit {
-        return Ok(());
-    }
-    let mount = mount_of(place);
-    let finding = format!("{} has {room} bytes left, and the store may take {limit}", mount.display());
-    let remedy = format!(
-        "enlarge it (`mount -o remount,size={limit} {}`), lower the limit, or put the region elsewhere (option `region`)",
-        mount.display()
-    );
-    Err(Error::new(Kind::Full, finding).remedy(remedy))
+    let file = RegionFile::own(Dir::open(parent)?.create_file_with_mode(name, options.mode)?)?;
+    file.check_room(options.limit)?;
+    Ok(file)
 }
 
 /// The highest directory of the file system that `path` lies on.
@@ -282,6 +293,7 @@ fn mount_of(path: &Path) -> PathBuf {
 /// Writes what every region begins with.
 fn fill(file: &RegionFile, geometry: Geometry, id: Uuid, options: &Options) -> Result<Region> {
     let segments = options.segments(geometry)?;
+    file.0.file.truncate(geometry.region_len())?;
     file.back_tables(&Layout::of(geometry), segments)?;
     let words = Words::map(&file.0.file, geometry.region_len(), Access::Write)?;
     let seed = options.seed.unwrap_or_else(|| Uuid::new_v4().as_u64_pair().0);

@@ -1,6 +1,6 @@
 //! Values that are longer than a record may be.
 //!
-//! Such a value lies in parts of 64 KiB, each a record of its own in a table that no user sees; their keys are a number used once, and
+//! Such a value lies in parts, each a record of 64 KiB but for the last, in a table that no user sees; their keys are a number used once, and
 //! the part's place. The key's own record holds that number and the length of the value. So the cleaner moves parts as it moves
 //! everything, and what takes effect is one small record.
 //!
@@ -18,6 +18,7 @@ use hammerspace_error::{Error, Kind, Result};
 use crate::change::{Change, Large, Old, Outcome, Value};
 use crate::index::bucket::{Locked, Patience};
 use crate::owner::Owner;
+use crate::pool::For;
 use crate::read::{self, Seen};
 use crate::record::{INLINE_MAX, Key, Record};
 use crate::region::{LARGE, PENDING, PENDING_ENTRIES, Region};
@@ -29,6 +30,10 @@ use crate::update::{TableId, update};
 pub const VALUE_LEN_MAX: u64 = 1 << 30;
 /// The table that parts are in.
 pub(crate) const PARTS: TableId = TableId { number: u16::MAX, is_versioned: false };
+
+/// Bytes of the value in each part but the last: with its head and its key a power of two, so that segments are full of such records to
+/// their ends.
+pub(crate) const PART_LEN: u64 = INLINE_MAX as u64 - 24;
 
 pub(crate) fn part_key(id: u64, part: u64) -> [u8; 16] {
     let mut key = [0; 16];
@@ -58,14 +63,14 @@ fn check(len: u64) -> Result<()> {
 }
 
 /// Writes the value of a key of this hash in parts, which nothing names yet.
-fn write<'o>(owner: &'o Owner, hash: u64, value: &[&[u8]]) -> Result<(Large, Pending<'o>)> {
+fn write<'o>(owner: &'o Owner, who: For, hash: u64, value: &[&[u8]]) -> Result<(Large, Pending<'o>)> {
     let len = value.iter().map(|piece| piece.len() as u64).sum();
     check(len)?;
     let id = owner.region.word(LARGE).fetch_add(1, Relaxed);
     let pending = Pending::begin(&owner.region, id, hash);
     let mut large = Large { id, len: 0 };
     for piece in value {
-        if let Err(error) = extend(owner, &mut large, piece) {
+        if let Err(error) = extend(owner, who, &mut large, piece) {
             remove(owner, large);
             return Err(error);
         }
@@ -74,14 +79,14 @@ fn write<'o>(owner: &'o Owner, hash: u64, value: &[&[u8]]) -> Result<(Large, Pen
 }
 
 /// Appends to the parts of a value. `false`, and nothing appended, if it has been replaced and its last part removed.
-fn extend(owner: &Owner, large: &mut Large, mut bytes: &[u8]) -> Result<bool> {
+fn extend(owner: &Owner, who: For, large: &mut Large, mut bytes: &[u8]) -> Result<bool> {
     check(large.len + bytes.len() as u64)?;
     while !bytes.is_empty() {
-        let (part, within) = (large.len / INLINE_MAX as u64, (large.len % INLINE_MAX as u64) as usize);
-        let (now, rest) = bytes.split_at(bytes.len().min(INLINE_MAX - within));
+        let (part, within) = (large.len / PART_LEN, (large.len % PART_LEN) as usize);
+        let (now, rest) = bytes.split_at(bytes.len().min(PART_LEN as usize - within));
         let key = part_key(large.id, part);
         let mut is_gone = false;
-        update(owner, PARTS, Key::Bytes(&key), hash(&owner.region, &key), |old| {
+        update(owner, who, PARTS, Key::Bytes(&key), hash(&owner.region, &key), |old| {
             match old {
                 // Left by an append that did not come to its end.
                 Some(old) if old.len() > within as u64 => {
@@ -116,7 +121,7 @@ fn remove(owner: &Owner, large: Large) {
 
 /// Removes the parts that an append has added to the first `named` bytes of a value.
 fn remove_beyond(owner: &Owner, named: u64, large: Large) {
-    let [first, end] = [named, large.len].map(|len| len.div_ceil(INLINE_MAX as u64));
+    let [first, end] = [named, large.len].map(|len| len.div_ceil(PART_LEN));
     for part in (first..end).rev() {
         remove_part(owner, large.id, part);
     }
@@ -153,7 +158,7 @@ pub(crate) fn remove_pending(owner: &Owner) {
         if id != 0 && id != CLAIMED {
             // A home that cannot be looked at may name all of them.
             if let Ok(len) = named_len(owner, id, hash) {
-                remove_from(owner, id, len.div_ceil(INLINE_MAX as u64));
+                remove_from(owner, id, len.div_ceil(PART_LEN));
             }
         }
         region.store(PENDING + entry * 16, 0);
@@ -231,6 +236,11 @@ impl Orphan {
         Some(Self { large, entry })
     }
 
+    /// Bytes of the value that they make up.
+    pub(crate) fn len(&self) -> u64 {
+        self.large.len
+    }
+
     /// Removes them: the record has changed.
     pub(crate) fn remove(self, owner: &Owner) {
         remove(owner, self.large);
@@ -246,10 +256,10 @@ impl Orphan {
 /// Appends the value to `out`. `false` if a part is not there: then the value is not the key's any more.
 pub(crate) fn read(region: &Region, large: Large, out: &mut Vec<u8>) -> Result<bool> {
     let start = out.len();
-    let parts = large.len.div_ceil(INLINE_MAX as u64);
+    let parts = large.len.div_ceil(PART_LEN);
     for part in 0..parts {
         let key = part_key(large.id, part);
-        let wanted = (large.len - part * INLINE_MAX as u64).min(INLINE_MAX as u64) as usize;
+        let wanted = (large.len - part * PART_LEN).min(PART_LEN) as usize;
         let before = out.len();
         let found = read::read(region, PARTS.number, Key::Bytes(&key), hash(region, &key), out)?;
         if found.is_none() || out.len() - before < wanted {
@@ -291,7 +301,17 @@ fn incomplete(large: Large) -> Error {
     Error::new(Kind::Corrupt, finding).remedy("put the value anew, and create the store anew soon")
 }
 
+/// How long the value of a key is, if it lies in parts.
+fn len_in_parts(region: &Region, table: TableId, key: Key<'_>, hash: u64) -> Result<u64> {
+    let mut value = Vec::new();
+    let seen = read::read(region, table.number, key, hash, &mut value)?;
+    Ok(if seen.is_some_and(|seen| seen.head.is_large()) { Large::of(&value).len } else { 0 })
+}
+
 /// Puts a value that is too long for its record, if `decide` says so of the record there is.
+///
+/// In a full store it can take the place of one that is as long. The old parts go when the new ones are all there, for which there is
+/// some room beyond what users may take: one such value at a time.
 pub(crate) fn put<'c>(
     owner: &Owner,
     table: TableId,
@@ -300,9 +320,16 @@ pub(crate) fn put<'c>(
     value: &[u8],
     mut decide: impl FnMut(Option<&Old<'_>>, Large) -> Change<'c>,
 ) -> Result<Outcome> {
-    let (large, _pending) = write(owner, hash, &[value])?;
+    let (mut written, mut turn) = (write(owner, For::User, hash, &[value]), None);
+    if written.as_ref().is_err_and(|error| error.kind() == Kind::Full) {
+        turn = Some(lock(&owner.large));
+        if value.len() as u64 <= len_in_parts(&owner.region, table, key, hash)? {
+            written = write(owner, For::Successor, hash, &[value]);
+        }
+    }
+    let (large, _pending) = written?;
     let mut is_put = false;
-    let outcome = update(owner, table, key, hash, |old| {
+    let outcome = update(owner, For::User, table, key, hash, |old| {
         let change = decide(old, large);
         is_put = matches!(change, Change::Put { value: Value::Parts(_), .. });
         change
@@ -310,6 +337,7 @@ pub(crate) fn put<'c>(
     if outcome.is_err() || !is_put {
         remove(owner, large);
     }
+    drop(turn);
     outcome
 }
 
@@ -341,7 +369,7 @@ pub(crate) fn append<'c>(
         let (after, _pending) = if is_large {
             let pending = Pending::begin(&owner.region, before.id, hash);
             let mut large = before;
-            match extend(owner, &mut large, bytes) {
+            match extend(owner, For::User, &mut large, bytes) {
                 Ok(true) => (large, pending),
                 // As in `get`: whoever replaced it would have named other parts by now.
                 Ok(false) if missed == Some(before) => return Err(incomplete(before)),
@@ -355,10 +383,10 @@ pub(crate) fn append<'c>(
                 }
             }
         } else {
-            write(owner, hash, &[&value, bytes])?
+            write(owner, For::User, hash, &[&value, bytes])?
         };
         let (mut is_decided, mut is_put) = (false, false);
-        let outcome = update(owner, table, key, hash, |old| {
+        let outcome = update(owner, For::User, table, key, hash, |old| {
             is_decided = same(old, seen.as_ref(), before, &value);
             let change = if is_decided { decide(old, after) } else { Change::Keep };
             is_put = matches!(change, Change::Put { .. });
@@ -405,7 +433,13 @@ mod tests {
 
     fn memory() -> Memory {
         let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
+        let options = Options {
+            geometry: Some(geometry),
+            cleaners: 0,
+            writers: 1,
+            seed: Some(1),
+            ..Options::with_limit(32 * 4096)
+        };
         Memory::anonymous(&options).unwrap()
     }
 
@@ -470,9 +504,9 @@ mod tests {
     #[test]
     fn a_part_that_was_removed_is_not_begun_anew() {
         let memory = memory();
-        let (mut large, _pending) = write(memory.owner(), 0, &[&[1; INLINE_MAX + 100]]).unwrap();
+        let (mut large, _pending) = write(memory.owner(), For::User, 0, &[&[1; INLINE_MAX + 100]]).unwrap();
         assert!(remove_part(memory.owner(), large.id, 1));
-        assert!(!extend(memory.owner(), &mut large, &[2; 200]).unwrap());
+        assert!(!extend(memory.owner(), For::User, &mut large, &[2; 200]).unwrap());
         assert_eq!((large.len, memory.verify().records), (INLINE_MAX as u64 + 100, 1));
     }
 }

@@ -12,8 +12,7 @@ use hammerspace_os::process::Here;
 use crate::change::{Change, Large, Old, Outcome};
 use crate::cleaner::Stats;
 use crate::flight::in_flight;
-use crate::geometry::Geometry;
-use crate::home::{self, Held};
+use crate::home::{self, Held, RegionFile};
 use crate::index::split;
 use crate::options::Options;
 use crate::owner::Owner;
@@ -21,7 +20,7 @@ use crate::pool::{Backing, For, Pool};
 use crate::record::{INLINE_MAX, Key};
 use crate::region::{CATALOGUE, INCARNATION, LIMIT, OWNER, Region};
 use crate::sync::Ordering::{Relaxed, Release};
-use crate::sync::{Words, lock};
+use crate::sync::lock;
 use crate::update::{TableId, update};
 use crate::verify::{Report, verify};
 use crate::view::View;
@@ -42,7 +41,7 @@ impl Memory {
     pub fn create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let (Held { file, region, lock }, pool) =
             home::create(path.as_ref(), options, |region, file| plant(region, file))?;
-        Self::own(region, pool, 0, Box::new(file), Some(lock), options)?.start(options)
+        Self::own(region, pool, 0, file, Some(lock), options)?.start(options)
     }
 
     /// Owns a store that nobody owns, with every completed change of its last owner. [`Kind::Busy`] where somebody does.
@@ -52,7 +51,7 @@ impl Memory {
         let Held { file, region, lock } = home::open(path.as_ref())?;
         let (pool, live) = adopt::adopt(&region).map_err(|error| error.file(file.path()))?;
         let options = &options.within(region.load(LIMIT));
-        let memory = Self::own(region, pool, live, Box::new(file), Some(lock), options)?;
+        let memory = Self::own(region, pool, live, file, Some(lock), options)?;
         memory.owner.back_last()?;
         large::remove_pending(&memory.owner);
         memory.start(options)
@@ -63,28 +62,23 @@ impl Memory {
         home::remove(path.as_ref())
     }
 
-    /// A region in memory of this process alone, which ends with the handle.
+    /// A region that has no name, and ends with the last process that has the handle: this one, and those forked from it, which read.
     pub fn anonymous(options: &Options) -> Result<Self> {
-        let geometry = options.geometry.unwrap_or_else(|| Geometry::for_limit(options.limit));
-        let segments = options.segments(geometry.check()?)?;
-        let words = Words::anonymous(geometry.region_len())?;
-        let page_size = hammerspace_os::process::page_size() as u64;
-        let region = Region::create(words, geometry, 0, options.seed.unwrap_or(0x5eed), page_size)?;
-        region.store(LIMIT, segments);
-        let pool = plant(&region, &NoFile)?;
-        Self::own(region, pool, 0, Box::new(NoFile), None, options)?.start(options)
+        let (file, region) = home::anonymous(options)?;
+        let pool = plant(&region, &file)?;
+        Self::own(region, pool, 0, file, None, options)?.start(options)
     }
 
     fn own(
         region: Region,
         pool: Pool,
         live: u64,
-        backing: Box<dyn Backing + Send + Sync>,
+        file: RegionFile,
         lock: Option<Owned>,
         options: &Options,
     ) -> Result<Self> {
         region.store(OWNER, u64::from(std::process::id()));
-        let owner = Arc::new(Owner::new(region, pool, live, options.writers, options.cleaners, backing));
+        let owner = Arc::new(Owner::new(region, pool, live, options.writers, options.cleaners, file));
         Ok(Self { owner, threads: Vec::new(), here: Here::new()?, _lock: lock })
     }
 
@@ -119,7 +113,8 @@ impl Memory {
     /// Changes the record of a key as `decide` says, who sees it as it is. It is asked under a lock, which it must not keep
     /// for long, and may be asked again; its last answer counts.
     ///
-    /// [`Kind::Full`] if it takes more room than there is: not when it deletes, nor when the record becomes no longer.
+    /// [`Kind::Full`] if it takes more room than there is: not when it deletes, nor when the record becomes no longer, with the parts that
+    /// it names. An expiry where there was none makes it 8 bytes longer.
     pub fn update<'c>(
         &self,
         table: TableId,
@@ -127,10 +122,14 @@ impl Memory {
         decide: impl FnMut(Option<&Old<'_>>) -> Change<'c>,
     ) -> Result<Outcome> {
         self.check()?;
-        update(&self.owner, table, key, self.hash(table, key), decide)
+        update(&self.owner, For::User, table, key, self.hash(table, key), decide)
     }
 
     /// Puts a value of any length, if `is_wanted` says so of the record there is.
+    ///
+    /// [`Kind::Full`] as with [`update`](Self::update); but a value over 64 KiB exists beside the one that it replaces until it is there
+    /// as a whole. In a full store there is room for that, for one such value at a time, where it is no longer than the old one: two
+    /// segments, and a hundredth of the limit where that is more. What finds none is `Full` too, and the old value stays.
     pub fn put(
         &self,
         table: TableId,
@@ -211,7 +210,10 @@ impl Memory {
         Ok(())
     }
 
-    /// Raises or lowers the memory limit. [`Kind::Invalid`] beyond what the region was made for.
+    /// Raises or lowers the memory limit, for the owner and for whoever reads. [`Kind::Invalid`] beyond what the region was made for, and
+    /// below what its writers and cleaners need; [`Kind::Full`] where the file system has no room for it.
+    ///
+    /// Memory that was in use once is not given back: a lower limit becomes that much at least, as [`View::usage`] then says. O(segments).
     pub fn set_limit(&self, limit: u64) -> Result<()> {
         self.check()?;
         self.owner.set_limit(limit)
@@ -275,15 +277,6 @@ fn plant(region: &Region, backing: &dyn Backing) -> Result<Pool> {
     Ok(pool)
 }
 
-/// Memory that comes as it is touched.
-struct NoFile;
-
-impl Backing for NoFile {
-    fn back(&self, _: &Region, _: u64, _: u64) -> Result<()> {
-        Ok(())
-    }
-}
-
 impl Drop for Memory {
     fn drop(&mut self) {
         if self.here.is_here() {
@@ -310,12 +303,19 @@ mod tests {
     use hammerspace_os::process::fork::fork;
 
     use super::*;
+    use crate::geometry::Geometry;
 
     /// As when it was forked while a cleaner was at work: in the child nobody opens its lock.
     #[test]
     fn a_forked_child_waits_for_nobody() {
         let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
+        let options = Options {
+            geometry: Some(geometry),
+            cleaners: 0,
+            writers: 1,
+            seed: Some(1),
+            ..Options::with_limit(32 * 4096)
+        };
         let memory = Arc::new(Memory::anonymous(&options).unwrap());
         let _paused = memory.owner().pause();
         let child = fork(|| {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use hammerspace_error::{Error, Kind, Result};
 
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Layout};
 use crate::owner::Owner;
 
 /// What a store is made and opened with. Only the limit is the user's to choose; the rest has defaults that fit.
@@ -26,19 +26,35 @@ pub struct Options {
     pub seed: Option<u64>,
 }
 
+/// Segments that a limit amounts to in a region. [`Kind::Invalid`] where it cannot have so many, or where they would be too few for
+/// writers to find room.
+pub(crate) fn segments_of(limit: u64, layout: &Layout, writers: usize, cleaners: usize) -> Result<u64> {
+    let (size, segments_max) = (layout.segment_size, layout.segments_max);
+    let segments = limit / size;
+    let least = Owner::segments_min(writers, cleaners);
+    if (least..=segments_max).contains(&segments) {
+        return Ok(segments);
+    }
+    let bounds = format!("from {} to {}", least * size, segments_max * size);
+    let finding = format!("a limit of {limit} bytes; with so many writers and cleaners it can be {bounds}");
+    let remedy = if segments > segments_max {
+        "choose a limit between these, or create a store with a higher one and copy the data over"
+    } else {
+        "choose a limit between these, or fewer writers and cleaners"
+    };
+    Err(Error::new(Kind::Invalid, finding).remedy(remedy))
+}
+
 impl Options {
-    /// Segments that the limit amounts to in a region of this geometry. [`Kind::Invalid`] where it cannot have so many, or where they
-    /// would be too few for writers to find room.
+    /// The geometry that is asked for, if there can be a region of it.
+    pub(crate) fn geometry(&self) -> Result<Geometry> {
+        let geometry = self.geometry.unwrap_or_else(|| Geometry::for_limit(self.limit)).check()?;
+        self.segments(geometry).map(|_| geometry)
+    }
+
+    /// Segments that the limit amounts to in a region of this geometry.
     pub(crate) fn segments(&self, geometry: Geometry) -> Result<u64> {
-        let size = geometry.segment_size;
-        let segments = self.limit / size;
-        let least = Owner::segments_min(self.writers, self.cleaners);
-        if (least..=geometry.segments_max).contains(&segments) {
-            return Ok(segments);
-        }
-        let bounds = format!("from {} to {}", least * size, geometry.segments_max * size);
-        let finding = format!("a limit of {} bytes; with so many writers and cleaners it can be {bounds}", self.limit);
-        Err(Error::new(Kind::Invalid, finding).remedy("choose a limit between these, or fewer writers and cleaners"))
+        segments_of(self.limit, &Layout::of(geometry), self.writers, self.cleaners)
     }
 
     /// The same with no more writers and cleaners than leave half of so many segments to users.

@@ -13,14 +13,16 @@ use hammerspace_error::{Error, Kind, Result};
 
 use crate::change::Old;
 use crate::cleaner::Cleaner;
-use crate::geometry::{LEDGER_ENTRY, WORD};
+use crate::geometry::WORD;
 use crate::head::Head;
+use crate::home::RegionFile;
 use crate::index::bucket::{Locked, stuck};
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::index::split::{self, Unsplit};
 use crate::large::Orphan;
-use crate::pool::{Backing, For, Pool, READY};
+use crate::options::segments_of;
+use crate::pool::{Backing, FOR_SUCCESSORS, For, Pool, READY};
 use crate::purge::Dropped;
 use crate::record::{Head as RecordHead, Record};
 use crate::region::{CLOCK, INCARNATION, LIMIT, Region, SEGMENTS_FRESH};
@@ -62,19 +64,29 @@ impl Seat {
 
 /// The live bytes of a full store, as a share of what its segments hold.
 const LIVE_MAX_PERCENT: u64 = 95;
+/// The same while a long value and the one that it replaces both exist. With a fiftieth dead nothing is worth a pass any more.
+const SUCCESSOR_MAX_PERCENT: u64 = 96;
 /// Segments beyond the reserve that cleaners keep free.
 const AHEAD: u64 = 4;
 /// What a pass takes at most, where nothing delays it.
 const PASS: Duration = Duration::from_millis(20);
-/// Passes without a segment more, after which there is nothing to gain: a pass gains a fiftieth of one at least.
-const VAIN_PASSES: u32 = 128;
+/// Passes of each cleaner without a segment more, after which there is nothing to gain: a pass gains a fiftieth of one at least.
+const VAIN_PASSES: usize = 128;
 
 /// The passes of cleaners so far.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Passes {
-    count: u64,
-    /// Whether the last one made a segment free.
-    has_gained: bool,
+    under_way: u64,
+    ended: u64,
+    /// Those that made a segment free.
+    gained: u64,
+}
+
+impl Passes {
+    /// Whether more is known than `before`: a segment was made free, or there is nobody left who could.
+    fn tell(self, before: Self) -> bool {
+        self.gained != before.gained || (self.ended != before.ended && self.under_way == 0)
+    }
 }
 
 /// A region and all that its owner keeps beside it.
@@ -93,7 +105,7 @@ pub(crate) struct Owner {
     pub(crate) large: Mutex<()>,
     seats: Box<[Mutex<Seat>]>,
     splits: Mutex<()>,
-    backing: Box<dyn Backing + Send + Sync>,
+    file: RegionFile,
     pub(crate) bell: Bell,
     /// Whether threads clean, rather than writers alone.
     has_threads: bool,
@@ -106,12 +118,13 @@ pub(crate) struct Owner {
 impl Owner {
     pub(crate) fn new(
         region: Region,
-        pool: Pool,
+        mut pool: Pool,
         live: u64,
         writers: usize,
         cleaners: usize,
-        backing: Box<dyn Backing + Send + Sync>,
+        file: RegionFile,
     ) -> Self {
+        pool.cleaners = cleaners.max(1);
         Self {
             incarnation: region.load(INCARNATION),
             region,
@@ -123,7 +136,7 @@ impl Owner {
             seats: (0..writers.max(1).next_power_of_two()).map(|_| Mutex::new(Seat::new())).collect(),
             large: Mutex::new(()),
             splits: Mutex::new(()),
-            backing,
+            file,
             bell: Bell::default(),
             has_threads: cleaners > 0,
             passes: Mutex::default(),
@@ -162,28 +175,16 @@ impl Owner {
             let finding = format!("a record of {size} bytes; segments have {}", region.layout.segment_size);
             return Err(Error::new(Kind::Invalid, finding).remedy("use a shorter key or value"));
         }
-        self.live.fetch_add(std::mem::take(&mut seat.live).cast_unsigned(), Relaxed);
-        let mut vain = 0;
-        let segment = loop {
-            let is_over = || self.live() + size > self.live_max();
-            // Once more: somebody else may have purged meanwhile.
-            if who == For::User && is_over() && !self.purge() && is_over() {
+        self.count_of(seat);
+        let is_over = || self.live_max(who).is_some_and(|most| self.live() + size > most);
+        // Once more: somebody else may have purged meanwhile.
+        if is_over() && !self.purge() && is_over() {
+            self.count();
+            if is_over() {
                 return Err(self.full());
             }
-            let before = self.passes();
-            let available = {
-                let mut pool = lock(&self.pool);
-                if let Some(segment) = pool.take_for(region, &*self.backing, who, stream)? {
-                    break segment;
-                }
-                pool.available(region)
-            };
-            let has_gained = self.gain(before)?;
-            vain = if lock(&self.pool).available(region) > available { 0 } else { vain + 1 };
-            if !has_gained || vain > VAIN_PASSES {
-                return Err(self.full());
-            }
-        };
+        }
+        let segment = self.take_or_gain(|pool| pool.take_for(region, &self.file, who, stream))?;
         let clock = region.word(CLOCK);
         let written = seat.head(stream).renew(region, segment, clock.load(Relaxed));
         clock.fetch_add(written, Relaxed);
@@ -203,7 +204,7 @@ impl Owner {
             }
             pool.claim(region)
         };
-        let backed = self.backing.back(region, region.layout.segment(segment), region.layout.segment_size);
+        let backed = self.file.back(region, region.layout.segment(segment), region.layout.segment_size);
         lock(&self.pool).settle(segment, backed).map(|()| true)
     }
 
@@ -212,7 +213,7 @@ impl Owner {
         let region = &self.region;
         let fresh = region.load(SEGMENTS_FRESH);
         let first = fresh.saturating_sub(READY);
-        self.backing.back(region, region.layout.segment(first), (fresh - first) * region.layout.segment_size)
+        self.file.back(region, region.layout.segment(first), (fresh - first) * region.layout.segment_size)
     }
 
     /// Removes a record that its slot in this home names.
@@ -232,64 +233,101 @@ impl Owner {
         }
     }
 
-    /// Lets one cleaner make one pass, or waits for one that is under way.
+    /// Lets one cleaner make one pass, or waits for those that are under way. `false` if no segment is worth it.
     pub(crate) fn clean(&self) -> Result<bool> {
         if self.purge() {
             return Ok(true);
         }
         let before = self.passes();
         match self.cleaners.iter().find_map(|cleaner| cleaner.try_lock().ok()) {
-            Some(cleaner) => self.pass(cleaner),
-            None => Ok(self.wait_for_pass(before).is_none_or(|has_gained| has_gained)),
+            Some(cleaner) => {
+                self.pass(cleaner)?;
+            }
+            None => self.wait_for_passes(before),
+        }
+        let passes = self.passes();
+        // Others may have what is worth it.
+        Ok(passes.gained != before.gained || passes.under_way > 0)
+    }
+
+    /// What there is in the pool to take, as soon as cleaners have gained enough for it. [`Kind::Full`] where they gain nothing any more.
+    fn take_or_gain<T>(&self, mut take: impl FnMut(&mut Pool) -> Result<Option<T>>) -> Result<T> {
+        let (mut vain, vain_max) = (0, VAIN_PASSES * self.cleaners.len());
+        loop {
+            let before = self.passes();
+            let mut pool = lock(&self.pool);
+            if let Some(taken) = take(&mut pool)? {
+                return Ok(taken);
+            }
+            let (available, taken) = (pool.available(&self.region), pool.taken);
+            drop(pool);
+            let has_gained = self.gain(before)?;
+            let pool = lock(&self.pool);
+            // What others have got was gained as well.
+            vain = if pool.available(&self.region) > available || pool.taken != taken { 0 } else { vain + 1 };
+            drop(pool);
+            if !has_gained || vain > vain_max {
+                return Err(self.full());
+            }
         }
     }
 
     /// Has a segment made free, if there was none after so many passes: by the threads whose work that is, where there are any. To make
     /// passes takes a writer many milliseconds of the processor's time when the store is nearly full, and gains nothing: one cleaner
     /// makes one pass at a time, whoever asks it to. `false` if no segment is worth it.
-    fn gain(&self, before: u64) -> Result<bool> {
+    fn gain(&self, before: Passes) -> Result<bool> {
         if self.has_threads {
             self.bell.ring();
-            if self.wait_for_pass(before) == Some(true) {
-                return Ok(true);
-            }
+            self.wait_for_passes(before);
         }
-        self.clean()
+        Ok(self.passes().gained != before.gained || self.clean()?)
     }
 
     /// How many passes there were.
-    fn passes(&self) -> u64 {
-        lock(&self.passes).count
+    fn passes(&self) -> Passes {
+        *lock(&self.passes)
     }
 
     /// Lets this cleaner make a pass.
     pub(crate) fn pass(&self, mut cleaner: MutexGuard<'_, Cleaner>) -> Result<bool> {
+        lock(&self.passes).under_way += 1;
         let has_gained = cleaner.pass(self);
         drop(cleaner);
         let mut passes = lock(&self.passes);
-        *passes = Passes { count: passes.count + 1, has_gained: matches!(has_gained, Ok(true)) };
+        passes.under_way -= 1;
+        passes.ended += 1;
+        passes.gained += u64::from(matches!(has_gained, Ok(true)));
         drop(passes);
         self.passed.notify_all();
         has_gained
     }
 
-    /// Waits for somebody's pass to end, not for a turn to make one: what is needed may be there by then, and a cleaner's thread that
-    /// takes its lock again at once would let nobody else have it.
+    /// Waits for somebody's pass to gain a segment, or for all of them to end, but no longer than one may take; not for a turn to make
+    /// one: what is needed may be there by then, and a cleaner's thread that takes its lock again at once would let nobody else have it.
     ///
-    /// Whether it gained a segment; `None` if none ended in time.
-    fn wait_for_pass(&self, before: u64) -> Option<bool> {
-        let passes = wait_while(&self.passes, &self.passed, PASS, |passes| passes.count == before);
-        (passes.count != before).then_some(passes.has_gained)
+    /// Where several clean, one that finds nothing says little: what is worth a pass may be what another is at.
+    fn wait_for_passes(&self, before: Passes) {
+        drop(wait_while(&self.passes, &self.passed, PASS, |passes| !passes.tell(before)));
+    }
+
+    /// Counts what a seat's writes have added to the live bytes.
+    fn count_of(&self, seat: &mut Seat) {
+        self.live.fetch_add(std::mem::take(&mut seat.live).cast_unsigned(), Relaxed);
+    }
+
+    /// The same for all seats that nobody is on: somebody who has deleted much may not have come here since.
+    fn count(&self) {
+        self.seats.iter().filter_map(|seat| seat.try_lock().ok()).for_each(|mut seat| self.count_of(&mut seat));
     }
 
     /// Whether free segments have become so few that it is time to clean.
     pub(crate) fn is_short(&self) -> bool {
-        lock(&self.pool).available(&self.region) < Pool::reserve(For::User) + AHEAD
+        lock(&self.pool).available(&self.region) < Pool::reserve(For::User, self.cleaners.len()) + AHEAD
     }
 
     /// A segment for survivors.
     pub(crate) fn survivor(&self, stream: Stream) -> Result<Option<u64>> {
-        lock(&self.pool).take_for(&self.region, &*self.backing, For::Cleaner, stream)
+        lock(&self.pool).take_for(&self.region, &self.file, For::Cleaner, stream)
     }
 
     /// How many bytes of records there are. Less than none for a while, where one seat has counted what another wrote as dead.
@@ -305,31 +343,32 @@ impl Owner {
 
     /// Segments that count for nothing when it comes to how much there may be.
     fn kept_back(seats: usize, cleaners: usize) -> u64 {
-        Pool::reserve(For::User) + 2 * seats as u64 + 4 * cleaners as u64 + 1
+        Pool::reserve(For::User, cleaners) + 2 * seats as u64 + 4 * cleaners as u64 + 1
     }
 
-    /// How many bytes of records there may be.
-    pub(crate) fn live_max(&self) -> u64 {
+    /// How many bytes of records there may be with what is asked for, if that is bounded.
+    fn live_max(&self, who: For) -> Option<u64> {
+        let (percent, more) = match who {
+            For::Cleaner | For::Keeper => return None,
+            For::Successor => (SUCCESSOR_MAX_PERCENT, FOR_SUCCESSORS),
+            For::User => (LIVE_MAX_PERCENT, 0),
+        };
         let region = &self.region;
         let segments = region.load(LIMIT).saturating_sub(lock(&self.pool).index_segments());
-        let kept_back = Self::kept_back(self.seats.len(), self.cleaners.len());
+        let kept_back = Self::kept_back(self.seats.len(), self.cleaners.len()) - more;
         let size = region.layout.segment_size;
-        (segments * size / 100 * LIVE_MAX_PERCENT).min(segments.saturating_sub(kept_back) * size)
+        Some((segments * size / 100 * percent).min(segments.saturating_sub(kept_back) * size))
     }
 
     /// Changes the limit in force.
     pub(crate) fn set_limit(&self, limit: u64) -> Result<()> {
         let region = &self.region;
-        let segments = limit / region.layout.segment_size;
-        if segments > region.layout.segments_max {
-            let most = region.layout.segments_max * region.layout.segment_size;
-            let error = Error::new(Kind::Invalid, format!("a limit of {limit} bytes; this region can have {most}"));
-            return Err(error.remedy("create a store with a higher limit and copy the data over"));
-        }
+        let segments = segments_of(limit, &region.layout, self.seats.len(), self.cleaners.len())?;
         let _pool = lock(&self.pool);
-        self.backing.back(region, region.layout.generation(0), segments * WORD)?;
-        self.backing.back(region, region.layout.ledger(0), segments * LEDGER_ENTRY)?;
-        region.store(LIMIT, segments.max(region.load(SEGMENTS_FRESH)));
+        let fresh = region.load(SEGMENTS_FRESH);
+        self.file.check_room(segments.saturating_sub(fresh) * region.layout.segment_size)?;
+        self.file.back_tables(&region.layout, segments)?;
+        region.store(LIMIT, segments.max(fresh));
         Ok(())
     }
 
@@ -361,9 +400,9 @@ impl Owner {
         }
         if place.root.depth() == place.depth(region) && place.root.depth() < region.layout.depth_max {
             let next = region.layout.directory(place.root.which() ^ 1, 0);
-            self.backing.back(region, next, WORD << (place.root.depth() + 1))?;
+            self.file.back(region, next, WORD << (place.root.depth() + 1))?;
         }
-        let Some(pieces) = self.pieces_for_split()? else { return Err(self.full()) };
+        let pieces = self.take_or_gain(|pool| pool.take_pieces(region, &self.file, For::Keeper))?;
         match split::split(region, place, hash, pieces, self.incarnation) {
             Ok(old) => lock(&self.pool).pieces.push(old),
             Err(why) => {
@@ -378,20 +417,6 @@ impl Owner {
         Ok(())
     }
 
-    fn pieces_for_split(&self) -> Result<Option<[u64; 2]>> {
-        for _ in 0..=VAIN_PASSES {
-            let before = self.passes();
-            let pieces = lock(&self.pool).take_pieces(&self.region, &*self.backing, For::Keeper)?;
-            if pieces.is_some() {
-                return Ok(pieces);
-            }
-            if !self.gain(before)? {
-                break;
-            }
-        }
-        Ok(None)
-    }
-
     /// Waits until every change and every pass that is under way has come to its end.
     pub(crate) fn quiesce(&self) {
         self.seats.iter().for_each(|seat| drop(lock(seat)));
@@ -401,14 +426,76 @@ impl Owner {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use crate::change::Change;
     use crate::geometry::Geometry;
-    use crate::index::directory::Place;
     use crate::memory::Memory;
     use crate::options::Options;
+    use crate::record::Key;
+    use crate::update::TableId;
+
+    const TABLE: TableId = TableId { number: 1, is_versioned: false };
+
+    /// A store that takes no more, and how many keys it has.
+    fn full() -> (Memory, u64) {
+        let geometry = Geometry { segment_size: 4096, segments_max: 64, buckets: 4 };
+        let limit = 64 * geometry.segment_size;
+        let options =
+            Options { geometry: Some(geometry), cleaners: 0, writers: 2, seed: Some(1), ..Options::with_limit(limit) };
+        let memory = Memory::anonymous(&options).unwrap();
+        let keys = (0..100_000).find(|key| put(&memory, *key).is_err()).unwrap();
+        (memory, keys)
+    }
+
+    fn put(memory: &Memory, key: u64) -> Result<()> {
+        memory.put(TABLE, Key::Integer(key), 0, &[7; 100], None, |_| true).map(drop)
+    }
+
+    /// As when another thread deletes, and does nothing else.
+    #[test]
+    fn what_was_deleted_from_another_seat_can_be_written_again() {
+        let (memory, keys) = full();
+        let seat = memory.owner().take_seat();
+        for key in 0..keys / 2 {
+            memory.update(TABLE, Key::Integer(key), |_| Change::Delete).unwrap();
+        }
+        drop(seat);
+        for key in 0..keys / 4 {
+            put(&memory, key).unwrap();
+        }
+    }
+
+    /// What another cleaner is at may be all that is worth a pass.
+    #[test]
+    fn nothing_is_in_vain_while_a_pass_is_under_way() {
+        let (memory, _) = full();
+        let owner = memory.owner();
+        while owner.clean().unwrap() {}
+        lock(&owner.passes).under_way = 1;
+        assert!(owner.clean().unwrap());
+        let before = owner.passes();
+        lock(&owner.passes).ended += 1;
+        assert!(!owner.passes().tell(before), "one of two has ended");
+        lock(&owner.passes).under_way = 0;
+        assert!(owner.passes().tell(before) && !owner.clean().unwrap());
+    }
+
+    #[test]
+    fn each_cleaner_finds_a_segment_for_survivors() {
+        for cleaners in [1, 4, 16] {
+            assert!(Pool::reserve(For::Keeper, cleaners) >= cleaners as u64);
+        }
+    }
 
     fn memory() -> Memory {
         let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
+        let options = Options {
+            geometry: Some(geometry),
+            cleaners: 0,
+            writers: 1,
+            seed: Some(1),
+            ..Options::with_limit(32 * 4096)
+        };
         Memory::anonymous(&options).unwrap()
     }
 

@@ -5,7 +5,7 @@
 //! - Segments that were never used get their memory ahead of need, by the cleaners' threads, as long as there are enough of them:
 //!   zeroing two megabytes takes longer than any change should.
 //! - The last segments are kept back, for those on whom progress depends: cleaners may take all, the index all but one pass's
-//!   survivors, users what is left.
+//!   survivors, a long value in place of another all but what these two need, users what is left.
 
 use std::collections::VecDeque;
 
@@ -21,14 +21,19 @@ pub(crate) enum For {
     Cleaner,
     /// The index, or an overwrite that takes no more than it gives back.
     Keeper,
+    /// Parts of a value that takes the place of one as long. It gives back what it takes, but both exist until it is there as a whole.
+    Successor,
     /// What users add.
     User,
 }
 
-/// Segments that survivors of one pass may take: one for each stream.
+/// Segments that survivors may take. A pass opens one at most before it gives its victim back, and there may be one for each cleaner; or
+/// one for each stream, which stays open.
 const FOR_SURVIVORS: u64 = 4;
 /// Beyond them, what the index and what overwrites may take while users wait.
 const FOR_KEEPERS: u64 = 2;
+/// Beyond those, what parts of a long value may take while it and the one that it replaces both exist.
+pub(crate) const FOR_SUCCESSORS: u64 = 2;
 
 /// Segments that are to be ready.
 pub(crate) const READY: u64 = 4;
@@ -46,6 +51,10 @@ pub(crate) struct Pool {
     pub(crate) index_segments: u64,
     /// Segments that a former owner was writing to: the first for heads of their streams, who go on there.
     pub(crate) open: Vec<(Stream, u64)>,
+    /// How many may clean at the same time.
+    pub(crate) cleaners: usize,
+    /// Segments that others than cleaners have taken.
+    pub(crate) taken: u64,
 }
 
 /// Gives a segment that was never used its place in memory.
@@ -88,12 +97,14 @@ impl Pool {
         result
     }
 
-    /// Segments that must stay when somebody takes one.
-    pub(crate) fn reserve(who: For) -> u64 {
+    /// Segments that must stay when somebody takes one, where so many clean.
+    pub(crate) fn reserve(who: For, cleaners: usize) -> u64 {
+        let for_survivors = FOR_SURVIVORS.max(cleaners as u64);
         match who {
             For::Cleaner => 0,
-            For::Keeper => FOR_SURVIVORS,
-            For::User => FOR_SURVIVORS + FOR_KEEPERS,
+            For::Keeper => for_survivors,
+            For::Successor => for_survivors + FOR_KEEPERS,
+            For::User => for_survivors + FOR_KEEPERS + FOR_SUCCESSORS,
         }
     }
 
@@ -118,19 +129,17 @@ impl Pool {
 
     /// A segment to use. `None` if there is none left for this purpose.
     pub(crate) fn take(&mut self, region: &Region, backing: &dyn Backing, who: For) -> Result<Option<u64>> {
-        if self.available(region) <= Self::reserve(who) {
+        if self.available(region) <= Self::reserve(who, self.cleaners) {
             return Ok(None);
         }
         // First what was in use before.
-        if let Some(segment) = self.free.pop_front() {
-            return Ok(Some(segment));
-        }
-        if self.ready.is_empty() {
+        if self.free.is_empty() && self.ready.is_empty() {
             let segment = self.claim(region);
             let backed = backing.back(region, region.layout.segment(segment), region.layout.segment_size);
             self.settle(segment, backed)?;
         }
-        Ok(self.ready.pop_front())
+        self.taken += u64::from(who != For::Cleaner);
+        Ok(self.free.pop_front().or_else(|| self.ready.pop_front()))
     }
 
     /// Gives a segment back that nothing names any more.
@@ -177,7 +186,7 @@ mod tests {
     #[test]
     fn a_segment_that_got_no_memory_is_not_lost() {
         let geometry = Geometry { segment_size: 4096, segments_max: 10, buckets: 4 };
-        let region = Region::create(Words::anonymous(geometry.region_len()).unwrap(), geometry, 7, 9, 4096).unwrap();
+        let region = Region::create(Words::zeros(geometry.region_len()).unwrap(), geometry, 7, 9, 4096).unwrap();
         region.store(LIMIT, 10);
         let (mut pool, backing) = (Pool::default(), Room(Cell::new(1)));
         assert_eq!(pool.take(&region, &backing, For::Cleaner).unwrap(), Some(0));

@@ -110,14 +110,43 @@ mod tests {
     use crate::memory::Memory;
     use crate::options::Options;
     use crate::record::Key;
+    use crate::region::SEGMENTS_FRESH;
+    use crate::segment::Segment;
     use crate::sync::lock;
     use crate::update::TableId;
+
+    /// It would keep records of a table from those who look for them, until another table has its number.
+    #[test]
+    fn a_segment_that_does_not_know_of_a_table_is_found() {
+        let geometry = Geometry { segment_size: 4096, segments_max: 64, buckets: 4 };
+        let options = Options {
+            geometry: Some(geometry),
+            cleaners: 0,
+            writers: 1,
+            seed: Some(1),
+            ..Options::with_limit(64 * 4096)
+        };
+        let memory = Memory::anonymous(&options).unwrap();
+        memory.put(TableId { number: 70, is_versioned: false }, Key::Integer(1), 0, b"value", None, |_| true).unwrap();
+        assert_eq!(memory.verify().faults, 0);
+        let region = memory.view().region;
+        let mut segments = (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number));
+        let segment = segments.find(|segment| segment.tables() == 1 << 6).unwrap();
+        segment.set_tables(!(1 << 6));
+        assert_eq!(memory.verify().faults, 1);
+    }
 
     /// While somebody removes what another table left, which takes as long as that is much.
     #[test]
     fn dropping_does_not_wait_for_what_was_dropped_before() {
         let geometry = Geometry { segment_size: 4096, segments_max: 64, buckets: 4 };
-        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(64 * 4096) };
+        let options = Options {
+            geometry: Some(geometry),
+            cleaners: 0,
+            writers: 1,
+            seed: Some(1),
+            ..Options::with_limit(64 * 4096)
+        };
         let memory = Memory::anonymous(&options).unwrap();
         let table = TableId { number: 1, is_versioned: false };
         memory.put(table, Key::Integer(1), 0, b"value", None, |_| true).unwrap();

@@ -236,7 +236,13 @@ mod tests {
         const TABLE: TableId = TableId { number: 1, is_versioned: false };
         const KEYS: u64 = 20;
         let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
+        let options = Options {
+            geometry: Some(geometry),
+            cleaners: 0,
+            writers: 1,
+            seed: Some(1),
+            ..Options::with_limit(32 * 4096)
+        };
         let memory = Memory::anonymous(&options).unwrap();
         for key in (0..KEYS).map(Key::Integer) {
             memory.put(TABLE, key, 0, b"value", None, |_| true).unwrap();

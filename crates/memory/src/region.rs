@@ -177,6 +177,11 @@ impl Region {
         Ok(())
     }
 
+    /// Bytes of the segments that were never used and may be.
+    pub(crate) fn untaken(&self) -> u64 {
+        self.load(LIMIT).saturating_sub(self.load(SEGMENTS_FRESH)) * self.layout.segment_size
+    }
+
     /// Asks for the line of the cache that `address` lies in.
     #[inline]
     pub(crate) fn prefetch(&self, address: u64) {
@@ -275,7 +280,7 @@ mod tests {
 
     fn region() -> Region {
         let geometry = Geometry { segment_size: 4096, segments_max: 4, buckets: 4 };
-        Region::create(Words::anonymous(geometry.region_len()).unwrap(), geometry, 7, 9, 4096).unwrap()
+        Region::create(Words::zeros(geometry.region_len()).unwrap(), geometry, 7, 9, 4096).unwrap()
     }
 
     #[test]

@@ -6,7 +6,9 @@
 //!
 //! - A log segment's records lie back to back from its start up to `used`; nothing beyond is ever parsed, since a former use
 //!   leaves plausible bytes there. A head advances `used` after it has written a record and before anything names it.
-//! - `dead`, `tables`, `expiring`, `first` and `last` are hints: a wrong one costs efficiency, never correctness.
+//! - `tables` has the bit of each table that a record here is of: whoever forgets a table looks nowhere else. A head sets it before
+//!   it advances `used`, and it stays until the segment begins a new use.
+//! - `dead`, `expiring`, `first` and `last` are hints: a wrong one costs efficiency, never correctness.
 //! - Only the owner reads and writes the ledger. Readers know segments by their generation alone.
 
 use crate::geometry::WORD;

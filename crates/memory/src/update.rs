@@ -36,6 +36,8 @@ struct Target<'k> {
     table: TableId,
     key: Key<'k>,
     hash: u64,
+    /// Who asks for what it takes beyond what it gives back.
+    who: For,
 }
 
 /// A record that there is, and the slot that names it.
@@ -70,10 +72,11 @@ enum Try {
 
 /// Changes the record of a key as `decide` says, who sees it as it is; it may be asked again, and counts the last time.
 ///
-/// Readers see the record as before or as after. [`Kind::Full`] if it would take more room and there is none.
+/// Readers see the record as before or as after. [`Kind::Full`] if it would take more room and there is none for `who`.
 #[inline]
 pub(crate) fn update<'c>(
     owner: &Owner,
+    who: For,
     table: TableId,
     key: Key<'_>,
     hash: u64,
@@ -83,7 +86,7 @@ pub(crate) fn update<'c>(
         let finding = format!("a key of {} bytes; keys have at most {KEY_LEN_MAX}", key.len());
         return Err(Error::new(Kind::Invalid, finding).remedy("use a shorter key, such as a hash of it"));
     }
-    let target = Target { table, key, hash };
+    let target = Target { table, key, hash, who };
     let mut seat = owner.take_seat();
     // On the seat: whoever drops a table waits for all seats.
     if owner.dropped.contains(table.number) {
@@ -144,7 +147,12 @@ fn attempt<'c>(
     let draft = draft(visible, change)?;
     *orphan = replaced.and_then(|found| Orphan::of(&found.old, target.hash));
     if let Some(draft) = draft {
-        let tried = write(owner, seat, target, &home, found.as_ref(), draft, &mut outcome.version);
+        let mut tried = write(owner, seat, target, &home, found.as_ref(), draft, &mut outcome.version);
+        if let Try::NoRoom { size, who, .. } = &mut tried
+            && *size <= given_back(found.as_ref(), orphan.as_ref())
+        {
+            *who = For::Keeper;
+        }
         if !matches!(tried, Try::Done)
             && let Some(orphan) = orphan.take()
         {
@@ -157,6 +165,11 @@ fn attempt<'c>(
         seat.bury(region, found.old.record);
     }
     Ok(Try::Done)
+}
+
+/// Bytes that come back when a record gives way, and the parts with it that nothing names then.
+fn given_back(found: Option<&Found<'_>>, orphan: Option<&Orphan>) -> u64 {
+    found.map_or(0, |found| found.old.record.head.size()) + orphan.map_or(0, Orphan::len)
 }
 
 /// Makes the change where the record lies, if that can be done without a reader seeing half of it.
@@ -246,21 +259,17 @@ fn check_len(len: usize) -> Result<()> {
 fn write(
     owner: &Owner,
     seat: &mut Seat,
-    Target { table, key, hash }: Target<'_>,
+    Target { table, key, hash, who }: Target<'_>,
     home: &Locked<'_>,
     found: Option<&Found<'_>>,
     draft: Draft<'_>,
     version: &mut Option<u64>,
 ) -> Try {
     let region = &owner.region;
-    let before = found.map(|found| found.old.record);
     let stream = found.map_or(Stream::LONG, |found| owner.stream_of(found.slot));
     let next_version = || table.is_versioned.then(|| region.word(SEQUENCE).fetch_add(1, Relaxed));
     let target = seat.head(stream);
-    let no_room = |size: u64| {
-        let who = if before.is_some_and(|before| size <= before.head.size()) { For::Keeper } else { For::User };
-        Try::NoRoom { stream, size, who }
-    };
+    let no_room = |size: u64| Try::NoRoom { stream, size, who };
     let (address, head) = match draft {
         Draft::Longer(record, bytes) => {
             let len = record.head.value_len();
@@ -311,7 +320,13 @@ mod tests {
     #[test]
     fn a_number_does_not_take_the_place_of_a_shorter_value() {
         let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
+        let options = Options {
+            geometry: Some(geometry),
+            cleaners: 0,
+            writers: 1,
+            seed: Some(1),
+            ..Options::with_limit(32 * 4096)
+        };
         let memory = Memory::anonymous(&options).unwrap();
         let (table, key) = (TableId { number: 1, is_versioned: false }, Key::Integer(1));
         memory.put(table, key, 0, b"1234567", None, |_| true).unwrap();

@@ -156,6 +156,9 @@ fn verify_slot(
         report.fault(|| format!("the record at {address} runs past its segment's end"));
         return None;
     }
+    if segment.tables() >> (record.head.table() % 64) & 1 == 0 {
+        report.fault(|| format!("segment {} does not know of the table of the record at {address}", segment.number));
+    }
     report.records += 1;
     report.bytes += record.head.size();
     *named.entry(segment.number).or_default() += record.head.size();

@@ -96,7 +96,7 @@ mod tests {
     /// A region of so many full segments, of which segment `n` has `dead(n)` dead bytes.
     fn region(segments: u64, dead: impl Fn(u64) -> u64) -> Region {
         let geometry = Geometry { segment_size: SIZE, segments_max: segments, buckets: 4 };
-        let region = Region::create(Words::anonymous(geometry.region_len()).unwrap(), geometry, 0, 0, 4096).unwrap();
+        let region = Region::create(Words::zeros(geometry.region_len()).unwrap(), geometry, 0, 0, 4096).unwrap();
         region.store(SEGMENTS_FRESH, segments);
         for segment in (0..segments).map(|number| Segment::new(&region, number)) {
             segment.begin(Use::Closed(Stream::LONG), 0);

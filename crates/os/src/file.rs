@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use hammerspace_error::{Doing, Result};
-use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock, fstatvfs};
+use rustix::fs::{FallocateFlags, FlockOperation, MemfdFlags, fallocate, flock, fstatvfs, memfd_create};
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::trace::{Op, Watched};
@@ -21,6 +21,15 @@ pub struct File {
     inner: fs::File,
     path: PathBuf,
     watched: Watched,
+}
+
+/// What a file system holds, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// In all; `u64::MAX` where there is no bound.
+    pub size: u64,
+    /// Of that, what is left for us.
+    pub left: u64,
 }
 
 impl File {
@@ -41,6 +50,13 @@ impl File {
         let file = fs::File::options().read(true).write(true).open(path);
         let file = file.doing("open").map_err(|error| error.file(path))?;
         Ok(Self { inner: file, path: path.to_path_buf(), watched: Watched::here() })
+    }
+
+    /// A file in memory that has no name and ends with the last who has it open or mapped. `what` is for messages, and for those who
+    /// look at `/proc`.
+    pub fn without_name(what: &str) -> Result<Self> {
+        let fd = memfd_create(what, MemfdFlags::CLOEXEC).map_err(io::Error::from).doing("make a file in memory")?;
+        Ok(Self::new(fd, PathBuf::from(what), Watched::here()))
     }
 
     /// The path it was opened by.
@@ -125,11 +141,16 @@ impl File {
         })
     }
 
-    /// How many bytes the file system under this file still has for us.
-    pub fn room(&self) -> Result<u64> {
+    /// How much the file system under this file holds.
+    pub fn space(&self) -> Result<Space> {
         self.named("look at the file system of", || {
             let system = fstatvfs(&self.inner)?;
-            Ok(system.f_bavail.saturating_mul(system.f_frsize))
+            let bytes = |blocks: u64| blocks.saturating_mul(system.f_frsize);
+            Ok(match system.f_blocks {
+                // As Linux has it of memory that it sets no bound to.
+                0 => Space { size: u64::MAX, left: u64::MAX },
+                blocks => Space { size: bytes(blocks), left: bytes(system.f_bavail) },
+            })
         })
     }
 

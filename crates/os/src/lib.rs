@@ -26,7 +26,7 @@ pub mod trace;
 mod word;
 
 pub use dir::{Dir, Entry, EntryKind};
-pub use file::File;
+pub use file::{File, Space};
 pub use map::Map;
 pub use owned::{Owned, Owner};
 pub use paging::Paging;

@@ -67,7 +67,12 @@ impl Drop for Here {
 /// Forking, for the suites: what a forking server does to its libraries.
 #[cfg(feature = "testing")]
 pub mod fork {
+    use std::ffi::CString;
+    use std::os::unix::ffi::OsStrExt;
     use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::path::Path;
+
+    use rustix::thread::{SecureComputingMode, set_secure_computing_mode};
 
     /// A forked child. Dropping it kills it.
     #[derive(Debug)]
@@ -97,6 +102,26 @@ pub mod fork {
         const NOBODY: libc::uid_t = 65534;
         // SAFETY: these change what this process may do, and touch no memory of ours.
         unsafe { libc::setgroups(0, std::ptr::null()) == 0 && libc::setgid(NOBODY) == 0 && libc::setuid(NOBODY) == 0 }
+    }
+
+    /// Lets the kernel end this process as soon as it makes a system call other than `read` and `write`; in a child.
+    pub fn read_and_write_only() {
+        set_secure_computing_mode(SecureComputingMode::Strict).expect("the kernel has seccomp");
+    }
+
+    /// Mounts a file system in memory of so many bytes on a directory, which this process alone sees; in a child. Says whether it may.
+    pub fn mount_memory(path: &Path, bytes: u64) -> bool {
+        let path = CString::new(path.as_os_str().as_bytes()).expect("a path without a zero");
+        let size = CString::new(format!("size={bytes}")).expect("digits");
+        // SAFETY: a child has one thread, which alone gets namespaces of its own; the strings outlive the calls.
+        unsafe {
+            let is_ours =
+                libc::unshare(libc::CLONE_NEWNS) == 0 || libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNS) == 0;
+            let (none, private) = (std::ptr::null(), libc::MS_REC | libc::MS_PRIVATE);
+            is_ours
+                && libc::mount(none, c"/".as_ptr(), none, private, std::ptr::null()) == 0
+                && libc::mount(c"none".as_ptr(), path.as_ptr(), c"tmpfs".as_ptr(), 0, size.as_ptr().cast()) == 0
+        }
     }
 
     impl Child {

@@ -1,4 +1,4 @@
-//! A file, or memory without one, as words that processes write and read at the same time.
+//! A file as words that processes write and read at the same time.
 
 use std::ffi::c_void;
 use std::ops::Deref;
@@ -57,16 +57,6 @@ impl Shared {
             unsafe { mmap(start, len, protection, MapFlags::SHARED | MapFlags::FIXED, file.as_fd(), 0) }
         })
         .map_err(|error| error.file(file.path()))
-    }
-
-    /// Memory that belongs to no file and is seen by this process alone: zeros, `len` bytes, a multiple of eight.
-    pub fn anonymous(len: u64) -> Result<Self> {
-        let len = whole_words(len)?;
-        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;
-        Self::place(len, |start| {
-            // SAFETY: as above.
-            unsafe { mmap_anonymous(start, len, ProtFlags::READ | ProtFlags::WRITE, flags) }
-        })
     }
 
     /// Lets `map` put `len` bytes where a huge page may begin.
@@ -202,8 +192,14 @@ mod tests {
     }
 
     #[test]
-    fn memory_without_a_file_is_zeros() {
-        let memory = Shared::anonymous(1 << 30).unwrap();
-        assert!(memory[..100].iter().all(|word| word.load(Relaxed) == 0));
+    fn a_file_without_a_name_is_shared_as_others_are() {
+        let file = File::without_name("words").unwrap();
+        file.truncate(1 << 40).unwrap();
+        let words = Shared::map(&file, 1 << 40, Access::Write).unwrap();
+        let other = Shared::map(&file, 8192, Access::Read).unwrap();
+        words.gather(&file, 0, HUGE_PAGE as u64).unwrap();
+        words[600].store(7, Relaxed);
+        assert_eq!((other[599].load(Relaxed), other[600].load(Relaxed)), (0, 7));
+        assert_eq!(file.space().unwrap().left, u64::MAX, "nobody has set it a bound");
     }
 }

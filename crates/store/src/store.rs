@@ -77,7 +77,7 @@ impl Store {
         Memory::remove(path)
     }
 
-    /// A store in memory of this process alone, which ends with its last handle.
+    /// A store without a name, which ends with its last handle. Processes that are forked from this one read what it writes.
     pub fn anonymous(options: &Options) -> Result<Self> {
         Self::plant(Memory::anonymous(options)?)
     }
@@ -171,8 +171,9 @@ impl Store {
         self.shared.view().map()
     }
 
-    /// Changes the memory limit, in bytes. [`Kind::Invalid`] beyond what the store was made for: sixteen times its first limit, 64 GiB
-    /// at least.
+    /// Changes the memory limit, in bytes, while everybody goes on. [`Kind::Invalid`] beyond what the store was made for, which is sixteen
+    /// times its first limit and 64 GiB at least, and below what its writers and cleaners need; [`Kind::Full`] where the file system has
+    /// no room for it. Memory that was in use once is not given back: a lower limit becomes that much at least.
     pub fn set_limit(&self, limit: u64) -> Result<()> {
         self.shared.memory()?.set_limit(limit)
     }

@@ -258,7 +258,13 @@ mod tests {
     fn a_lock_that_nobody_holds_is_not_waited_for_for_ever() {
         const TABLE: TableId = TableId { number: 1, is_versioned: false };
         let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
+        let options = Options {
+            geometry: Some(geometry),
+            cleaners: 0,
+            writers: 1,
+            seed: Some(1),
+            ..Options::with_limit(32 * 4096)
+        };
         let memory = Memory::anonymous(&options).unwrap();
         let put = |key: u64| memory.put(TABLE, Key::Integer(key), 0, b"value", None, |_| true);
         put(1).unwrap();

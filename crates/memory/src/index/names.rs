@@ -37,7 +37,13 @@ mod tests {
     #[test]
     fn a_piece_is_not_looked_at_again_and_again() {
         let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
+        let options = Options {
+            geometry: Some(geometry),
+            cleaners: 0,
+            writers: 1,
+            seed: Some(1),
+            ..Options::with_limit(32 * 4096)
+        };
         let memory = Memory::anonymous(&options).unwrap();
         memory.put(TableId { number: 1, is_versioned: false }, Key::Integer(1), 0, b"", None, |_| true).unwrap();
         let region = memory.view().region;

@@ -12,8 +12,8 @@
 use std::collections::BTreeMap;
 
 use crate::change::Old;
-use crate::large::{PARTS, noted, part_of};
-use crate::record::{INLINE_MAX, OwnedKey, Record};
+use crate::large::{PART_LEN, PARTS, noted, part_of};
+use crate::record::{OwnedKey, Record};
 use crate::region::Region;
 use crate::verify::Report;
 
@@ -49,7 +49,7 @@ impl Parted {
         let Some((id, part)) = part_of(&key) else { return report.fault(|| no_part(record)) };
         let (value, len) = (self.0.entry(id).or_default(), record.head.value_len() as u64);
         value.bytes += len;
-        value.end = value.end.max(part.saturating_mul(INLINE_MAX as u64).saturating_add(len));
+        value.end = value.end.max(part.saturating_mul(PART_LEN).saturating_add(len));
     }
 
     /// Compares what is named with what is there. Nothing is being written or removed, so none of it may be noted as such.
@@ -72,7 +72,7 @@ fn no_part(record: Record) -> String {
 impl Value {
     fn finding(self) -> Option<String> {
         let Self { named, bytes, end } = self;
-        let parts = |len: u64| len.div_ceil(INLINE_MAX as u64);
+        let parts = |len: u64| len.div_ceil(PART_LEN);
         match named {
             None => Some(format!("no record names parts of {bytes} bytes")),
             Some(len) if bytes != end || end < len => {
@@ -99,7 +99,7 @@ mod tests {
     use crate::update::TableId;
 
     const TABLE: TableId = TableId { number: 1, is_versioned: true };
-    const LEN: usize = 2 * INLINE_MAX + 100;
+    const LEN: usize = 2 * PART_LEN as usize + 100;
 
     /// What is said of a store with one value in three parts, of number 1, once somebody has tampered with it.
     fn findings(tamper: impl FnOnce(&Memory)) -> Vec<String> {
@@ -124,15 +124,15 @@ mod tests {
     fn a_value_without_a_part_is_found() {
         for part in 0..3 {
             let found = findings(|memory| remove(memory, PARTS, Key::Bytes(&part_key(1, part))));
-            assert!(found.len() == 1 && found[0].contains("a value of 2148 bytes has parts of"), "{found:?}");
+            assert!(found.len() == 1 && found[0].contains("a value of 2100 bytes has parts of"), "{found:?}");
         }
     }
 
     #[test]
     fn a_part_that_is_too_short_is_found() {
-        for (part, len) in [(0, INLINE_MAX - 1), (1, INLINE_MAX - 1), (2, 99)] {
+        for (part, len) in [(0, PART_LEN as usize - 1), (1, PART_LEN as usize - 1), (2, 99)] {
             let found = findings(|memory| put_part(memory, &part_key(1, part), len));
-            assert!(found.len() == 1 && found[0].contains("a value of 2148 bytes has parts of"), "{found:?}");
+            assert!(found.len() == 1 && found[0].contains("a value of 2100 bytes has parts of"), "{found:?}");
         }
     }
 
@@ -143,12 +143,12 @@ mod tests {
             one(&|memory| put_part(memory, &part_key(9, 0), 50)),
             "no record names parts of 50 bytes, of number 9"
         );
-        assert!(one(&|memory| put_part(memory, &part_key(1, 3), 50)).contains("ends at 3122"), "a gap before it");
+        assert!(one(&|memory| put_part(memory, &part_key(1, 3), 50)).contains("ends at 3050"), "a gap before it");
         let beyond = |memory: &Memory| {
-            put_part(memory, &part_key(1, 2), INLINE_MAX);
+            put_part(memory, &part_key(1, 2), PART_LEN as usize);
             put_part(memory, &part_key(1, 3), 50);
         };
-        assert!(one(&beyond).contains("a part beyond it, which ends at 3122"));
+        assert!(one(&beyond).contains("a part beyond it, which ends at 3050"));
         assert!(one(&|memory| put_part(memory, b"a part nobody names", 50)).contains("no key of theirs"));
         let integer = |memory: &Memory| drop(memory.put(PARTS, Key::Integer(1), 0, b"", None, |_| true));
         assert!(one(&integer).contains("no key of theirs"));

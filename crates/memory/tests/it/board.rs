@@ -279,7 +279,7 @@ impl Board {
                 // What has expired takes its record along, which nobody but a cleaner would miss.
                 memory.update(table, name, |_| Change::Delete).map_err(|error| error.to_string())?;
             }
-            let parts = if is.len() > 1 << 16 { is.len().div_ceil(1 << 16) } else { 0 };
+            let parts = if is.len() > 1 << 16 { is.len().div_ceil((1 << 16) - 24) } else { 0 };
             records += if found.is_some() { 1 + parts } else { 0 };
         }
         let report = memory.verify();

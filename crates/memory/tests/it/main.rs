@@ -2,6 +2,7 @@
 
 mod board;
 mod caller;
+mod calls;
 mod damage;
 mod histories;
 mod model;

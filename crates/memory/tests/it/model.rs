@@ -209,7 +209,7 @@ fn an_append_that_finds_no_room_leaves_nothing_behind() {
     let limit = 24 * (256 << 10);
     let memory =
         anonymous(&Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(limit) });
-    let (key, before) = (Key::Integer(1), vec![1; 1 << 17]);
+    let (key, before) = (Key::Integer(1), vec![1; 130_000]);
     memory.put(PLAIN, key, 0, &before, None, |_| true).unwrap();
     let refused = memory.append(PLAIN, key, 0, &vec![2; 8 << 20]).unwrap_err();
     assert_eq!((refused.kind(), memory.verify().records), (Kind::Full, 1 + 2), "{refused}");
@@ -236,4 +236,73 @@ fn a_full_store_takes_overwrites_and_deletes() {
     }
     put(keys).unwrap();
     assert_eq!((memory.verify().faults, memory.verify().records), (0, keys - keys / 10 + 1));
+}
+
+/// A store at its cap, of values in parts and short ones, none of whose records is dead. Gives how many there are of each.
+fn full_of_long_values(segments: u64, len: usize) -> (Memory, u64, u64) {
+    let geometry = Geometry { segment_size: 256 << 10, segments_max: segments, buckets: 64 };
+    let options = Options { geometry: Some(geometry), writers: 2, ..tiny(0) };
+    let limit = segments * geometry.segment_size;
+    let memory = Memory::anonymous(&Options { limit, ..options }).unwrap();
+    let fill = |keys: std::ops::Range<u64>, value: &[u8]| {
+        let first = keys.start;
+        let put = |key: &u64| memory.put(PLAIN, Key::Integer(*key), 0, value, None, |_| true).is_err();
+        let end = keys.end;
+        keys.into_iter().find(put).unwrap_or(end) - first
+    };
+    let longs = fill(0..limit / 3 / len as u64, &vec![1; len]);
+    let shorts = fill(SHORT_FROM..u64::MAX, &[1; 1000]);
+    (memory, longs, shorts)
+}
+
+/// The first key of a short value.
+const SHORT_FROM: u64 = 1 << 32;
+
+/// Two segments, or a fiftieth of all, are there for the new parts while the old ones exist.
+#[test]
+fn a_full_store_takes_long_values_in_place_of_others() {
+    for (segments, len) in [(64, 380_000), (400, 380_000)] {
+        let (memory, longs, shorts) = full_of_long_values(segments, len);
+        let put = |key: u64, value: &[u8]| memory.put(PLAIN, Key::Integer(key), 0, value, None, |_| true);
+        let mut rng = Rng::with_seed(6);
+        let mut value = vec![2; len];
+        for round in 0..100 {
+            put(rng.u64(..longs), &value).unwrap_or_else(|error| panic!("{segments} segments, round {round}: {error}"));
+            // What is short may need the cleaner's room at the same time.
+            for _ in 0..200 {
+                put(SHORT_FROM + rng.u64(..shorts), &[3; 1000]).unwrap();
+            }
+        }
+        value.push(2);
+        assert_eq!(put(0, &value).unwrap_err().kind(), Kind::Full, "a byte more");
+        assert_eq!(put(longs, &value[..len]).unwrap_err().kind(), Kind::Full, "another value");
+        assert_eq!((memory.verify().faults, memory.verify().miscounted), (0, 0));
+    }
+}
+
+/// Each shorter value is one that some code might take for longer than what is there.
+#[test]
+fn a_full_store_takes_shorter_values_in_place_of_long_ones() {
+    for len in [0, 60_000, 70_000, 150_000] {
+        let (memory, longs, _) = full_of_long_values(64, 250_000);
+        for key in 0..longs {
+            memory.put(PLAIN, Key::Integer(key), 0, &vec![2; len], None, |_| true).unwrap();
+        }
+        assert_eq!((memory.verify().faults, memory.verify().miscounted), (0, 0));
+    }
+}
+
+/// What is too long to be there twice says so, and can be deleted.
+#[test]
+fn a_full_store_says_that_a_value_cannot_be_there_twice() {
+    let (memory, longs, _) = full_of_long_values(64, 2 << 20);
+    let records = memory.verify().records;
+    let value = vec![2; 2 << 20];
+    let put = |key: u64| memory.put(PLAIN, Key::Integer(key), 0, &value, None, |_| true);
+    assert_eq!((put(0).unwrap_err().kind(), memory.verify().records), (Kind::Full, records));
+    for key in 0..longs {
+        memory.update(PLAIN, Key::Integer(key), |_| Change::Delete).unwrap();
+    }
+    put(0).unwrap();
+    assert_eq!((memory.verify().faults, memory.verify().miscounted), (0, 0));
 }

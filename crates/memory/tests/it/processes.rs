@@ -1,6 +1,9 @@
 //! Readers in other processes, and owners that are killed: at any instant, without a trace, and without losing what was written.
 
+use std::io::{Read, Write, pipe};
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -55,7 +58,7 @@ fn reader(board: &Board, path: &Path, number: usize, seed: u64) -> Child {
 }
 
 /// Waits for something that must come.
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let started = Instant::now();
     while !is_so() {
         assert!(started.elapsed() < Duration::from_mins(2), "{what} did not come");
@@ -189,6 +192,70 @@ fn a_store_that_is_opened_for_every_change_does_not_fill_up() {
     let memory = Memory::open(&path, &options).unwrap();
     assert_eq!((memory.verify().faults, memory.verify().records), (0, 100));
     assert!(memory.view().usage().in_use() < 20 * memory.view().usage().segment_size, "{memory:?}");
+}
+
+/// Writers that find the store full go on as soon as it may take more, and who was reading before finds what they write.
+#[test]
+fn a_limit_can_be_raised_while_everybody_is_at_work() {
+    const KEYS: u64 = 6000;
+    let (scratch, options) = small();
+    let path = scratch.path().join("store");
+    let memory = Memory::create(&path, &Options { limit: 64 * (8 << 10), ..options }).unwrap();
+    let value = |key: u64| State::new(1, 200).value(key);
+    let (mut ours, mut theirs) = pipe().unwrap();
+    let child = fork(move || {
+        let reader = Reader::attach(&path).unwrap();
+        theirs.write_all(b"attached").unwrap();
+        let mut found = Vec::new();
+        for key in 0..KEYS {
+            wait_until("a key", || {
+                found.clear();
+                reader.view().get(PLAIN.number, Key::Integer(key), &mut found).unwrap().is_some()
+            });
+            assert_eq!(found, value(key));
+        }
+        i32::from(reader.view().usage().limit != 1000 * (8 << 10))
+    });
+    ours.read_exact(&mut [0; 8]).unwrap();
+    let refused = [const { AtomicU64::new(0) }; 2];
+    thread::scope(|scope| {
+        for (writer, refused) in (0..).zip(&refused) {
+            let memory = &memory;
+            scope.spawn(move || {
+                for key in (writer..KEYS).step_by(2) {
+                    while let Err(error) = memory.put(PLAIN, Key::Integer(key), 0, &value(key), None, |_| true) {
+                        assert_eq!(error.kind(), Kind::Full, "{error}");
+                        refused.fetch_add(1, Relaxed);
+                    }
+                }
+            });
+        }
+        wait_until("a full store", || refused.iter().all(|refused| refused.load(Relaxed) > 0));
+        memory.set_limit(1000 * (8 << 10)).unwrap();
+    });
+    assert_eq!(child.wait(), Some(0));
+    assert_eq!((memory.verify().faults, memory.verify().records), (0, KEYS));
+    // What is in use stays in use.
+    let used = memory.view().usage();
+    memory.set_limit(64 * (8 << 10)).unwrap();
+    let lowered = memory.view().usage().limit;
+    assert!(lowered >= used.in_use() && lowered < used.limit, "{lowered} after {used:?}");
+    assert_eq!(memory.verify().records, KEYS);
+}
+
+#[test]
+fn a_forked_child_reads_what_its_parent_writes_afterwards() {
+    let memory = Memory::anonymous(&tiny(64)).unwrap();
+    let read = || {
+        let mut value = Vec::new();
+        memory.view().get(PLAIN.number, Key::Integer(1), &mut value).unwrap().map(|_| value)
+    };
+    let child = fork(|| {
+        wait_until("the value", || read().is_some());
+        i32::from(read().as_deref() != Some(b"from the parent"))
+    });
+    memory.put(PLAIN, Key::Integer(1), 0, b"from the parent", None, |_| true).unwrap();
+    assert_eq!(child.wait(), Some(0));
 }
 
 /// A store of some values, as a board has it.

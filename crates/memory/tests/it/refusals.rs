@@ -12,7 +12,7 @@ use fastrand::Rng;
 use hammerspace_error::{Error, Kind};
 use hammerspace_memory::{Cursor, Geometry, KEY_LEN_MAX, Key, Memory, Options, Reader, VALUE_LEN_MAX};
 use hammerspace_os::File;
-use hammerspace_os::process::fork::fork;
+use hammerspace_os::process::fork::{fork, mount_memory};
 use hammerspace_os::trace::{Op, watch};
 use tempfile::TempDir;
 
@@ -88,7 +88,10 @@ fn a_limit_must_suit_the_region() {
         assert_eq!(refused.kind(), Kind::Invalid, "{segments} segments: {refused}");
     }
     let memory = anonymous(&Options { geometry: Some(geometry), ..tiny(100) });
-    assert_eq!(memory.set_limit(101 * (8 << 10)).unwrap_err().kind(), Kind::Invalid);
+    for segments in [0, 5, 9, 101] {
+        let refused = memory.set_limit(segments * (8 << 10)).unwrap_err();
+        assert_eq!((refused.kind(), memory.view().usage().limit), (Kind::Invalid, 100 * (8 << 10)), "{refused}");
+    }
     let refused = memory.put(PLAIN, Key::Integer(1), 0, &[0; 9000], None, |_| true).unwrap_err();
     assert_eq!(refused.kind(), Kind::Invalid, "longer than a segment: {refused}");
 }
@@ -335,10 +338,58 @@ fn a_file_system_that_is_too_small_is_refused_before_the_first_write() {
     let refused = Memory::create(scratch.path().join("store"), &options).unwrap_err();
     let said = refused.to_string();
     assert_eq!(refused.kind(), Kind::Full, "{said}");
-    let size = format!("remount,size={} /dev/shm", 1_u64 << 39);
-    assert!(said.starts_with("/dev/shm has") && said.contains(&size) && said.contains("option `region`"), "{said}");
+    assert_says_what_to_do(&said, Path::new("/dev/shm"), 1 << 39);
     assert_eq!(fs::read_dir(regions).unwrap().count(), 0, "nothing is left behind");
     assert_eq!(fs::read_dir(scratch.path().join("store")).unwrap().count(), 1, "but for the lock");
+}
+
+/// Which file system, how many bytes it lacks, and that it can be larger, or the store smaller, or elsewhere.
+fn assert_says_what_to_do(said: &str, mount: &Path, needed: u64) {
+    let mount = mount.display();
+    let begin = format!("{mount} has ");
+    let left: u64 = said.strip_prefix(&begin).and_then(|said| said.split(' ').next()).unwrap().parse().expect(said);
+    assert!(left < needed && said.contains(&format!("may take {needed} more")), "{said}");
+    let (_, size) = said.split_once("remount,size=").expect(said);
+    let size: u64 = size.split(' ').next().unwrap().parse().expect(said);
+    assert!(size >= needed && said.contains(&format!("size={size} {mount}`")) && said.contains("`region`"), "{said}");
+}
+
+/// Memory is taken as it is needed: that somebody else has taken it meanwhile is found out late, and said as well.
+#[test]
+fn a_file_system_that_has_become_too_small_says_so() {
+    const SIZE: u64 = 4 << 20;
+    let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
+    let child = fork(|| {
+        let small = scratch.path().canonicalize().unwrap();
+        if !mount_memory(&small, SIZE) {
+            eprintln!("not looked at: this user may not mount a file system");
+            return 0;
+        }
+        let options = Options { region: Some(small.clone()), limit: SIZE / 2, ..tiny(0) };
+        let memory = Memory::create(small.join("store"), &options).unwrap();
+        let refused = memory.set_limit(2 * SIZE).unwrap_err();
+        assert_eq!((refused.kind(), memory.view().usage().limit), (Kind::Full, SIZE / 2), "{refused}");
+        let taken = memory.view().usage().in_use() + memory.view().usage().free;
+        assert_says_what_to_do(&refused.to_string(), &small, 2 * SIZE - taken);
+        fs::write(small.join("other"), vec![1; (SIZE - SIZE / 4) as usize]).unwrap();
+        let mut key = 0;
+        let refused = loop {
+            match memory.put(PLAIN, Key::Integer(key), 0, &[7; 60], None, |_| true) {
+                Ok(_) => key += 1,
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(refused.kind(), Kind::Full, "{refused}");
+        // The segment that could not be had is one that may be used again.
+        let usage = memory.view().usage();
+        let taken = usage.in_use() + usage.free - usage.segment_size;
+        assert_says_what_to_do(&refused.to_string(), &small, SIZE / 2 - taken);
+        // Once there is room again, everything goes on.
+        fs::remove_file(small.join("other")).unwrap();
+        memory.put(PLAIN, Key::Integer(key), 0, &[7; 60], None, |_| true).unwrap();
+        i32::from(memory.verify().faults > 0 || memory.verify().records != key + 1)
+    });
+    assert_eq!(child.wait(), Some(0));
 }
 
 #[test]

@@ -151,3 +151,26 @@ fn segments_get_their_memory_before_they_are_needed() {
         thread::yield_now();
     }
 }
+
+/// Each writer replaces its own keys in a store that is full: whatever cleaners take from each other, nobody finds no room.
+#[test]
+fn several_cleaners_keep_a_full_store_going() {
+    for cleaners in [2, 4, 6] {
+        let memory = Memory::anonymous(&Options { cleaners, writers: 4, ..tiny(800) }).unwrap();
+        let put = |key: u64, round: u64| memory.put(PLAIN, Key::Integer(key), 0, &[round as u8; 60], None, |_| true);
+        let keys = (0..1_000_000).find(|key| put(*key, 0).is_err()).unwrap() / 4 * 4;
+        thread::scope(|scope| {
+            for writer in 0..4 {
+                scope.spawn(move || {
+                    let mut rng = Rng::with_seed(writer);
+                    for round in 0..20_000 {
+                        put(rng.u64(..keys / 4) * 4 + writer, round).unwrap();
+                    }
+                });
+            }
+        });
+        let (report, usage) = (memory.verify(), memory.view().usage());
+        assert_eq!((report.findings, report.records / 4 * 4), (Vec::new(), keys), "{cleaners} cleaners");
+        assert!(memory.cleaned().segments > 100 && usage.utilisation() > 0.8, "{:?}, {usage:?}", memory.cleaned());
+    }
+}
