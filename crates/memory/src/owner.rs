@@ -30,6 +30,7 @@ use crate::segment::{Segment, Stream};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, lock, thread_number, wait_while};
 use crate::threads::Bell;
+use crate::victims::have_expired;
 
 /// Where one thread at a time writes.
 pub(crate) struct Seat {
@@ -70,6 +71,8 @@ const SUCCESSOR_MAX_PERCENT: u64 = 96;
 const AHEAD: u64 = 4;
 /// What a pass takes at most, where nothing delays it.
 const PASS: Duration = Duration::from_millis(20);
+/// Passes over a store at its live cap that find nothing expired, after which the ledger has guessed wrong.
+const VAIN_EXPIRIES: u32 = 16;
 /// Passes of each cleaner without a segment more, after which there is nothing to gain: a pass gains a fiftieth of one at least.
 const VAIN_PASSES: usize = 128;
 
@@ -180,7 +183,7 @@ impl Owner {
         // Once more: somebody else may have purged meanwhile.
         if is_over() && !self.purge() && is_over() {
             self.count();
-            if is_over() {
+            if is_over() && !self.expire(is_over)? {
                 return Err(self.full());
             }
         }
@@ -192,6 +195,20 @@ impl Owner {
             self.bell.ring();
         }
         Ok(())
+    }
+
+    /// Makes passes over what has expired, while there is too much. `false` if there still is in the end.
+    #[cold]
+    fn expire(&self, is_over: impl Fn() -> bool) -> Result<bool> {
+        let mut vain = 0;
+        while is_over() {
+            let live = self.live();
+            if vain == VAIN_EXPIRIES || !have_expired(&self.region) || !self.clean()? {
+                return Ok(false);
+            }
+            vain = if self.live() < live { 0 } else { vain + 1 };
+        }
+        Ok(true)
     }
 
     /// Gives a segment its memory, ahead of whoever will need it. `false` where enough are ready.

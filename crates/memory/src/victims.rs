@@ -71,6 +71,14 @@ impl Victims {
     }
 }
 
+/// Whether a pass may find records that have expired.
+pub(crate) fn have_expired(region: &Region) -> bool {
+    let now = now();
+    (0..region.load(SEGMENTS_FRESH))
+        .map(|number| Segment::new(region, number))
+        .any(|segment| matches!(segment.usage(), Use::Closed(_)) && segment.expired(now) > 0)
+}
+
 /// How much a segment is worth a pass; 0 if it is not.
 fn score(segment: Segment<'_>, size: u64, age: u64, expired: u64) -> f64 {
     let (used, live) = (segment.used().min(size), segment.live());

@@ -1,6 +1,8 @@
 //! Random histories on tiny regions, beside a map that says what must be there.
 
 use std::collections::HashMap;
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fastrand::Rng;
 use hammerspace_error::Kind;
@@ -305,4 +307,21 @@ fn a_full_store_says_that_a_value_cannot_be_there_twice() {
     }
     put(0).unwrap();
     assert_eq!((memory.verify().faults, memory.verify().miscounted), (0, 0));
+}
+
+/// As a cache fills up: what has expired makes room, though nobody has asked for it since.
+#[test]
+fn a_store_full_of_what_has_expired_is_not_full() {
+    for cleaners in [0, 1] {
+        let memory = anonymous(&Options { cleaners, writers: 1, ..tiny(100) });
+        let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
+        let put = |key: u64, until| memory.put(PLAIN, Key::Integer(key), 0, &[1; 100], Some(until), |_| true);
+        let until = now() + 2000;
+        let count = (0..).find(|key| put(*key, until).is_err()).unwrap();
+        assert!(count > 1000, "{count} keys");
+        thread::sleep(Duration::from_millis((until + 10).saturating_sub(now())));
+        for key in count..count + count * 9 / 10 {
+            put(key, u64::MAX >> 16).unwrap_or_else(|error| panic!("{key} with {cleaners} cleaners: {error}"));
+        }
+    }
 }
