@@ -14,7 +14,7 @@ const SEGMENT: u64 = 16 << 10;
 const RECORD: u64 = 128;
 const PER_SEGMENT: u64 = SEGMENT / RECORD;
 /// Segments that users leave to cleaners and to the index, less the one that the simulator has for its pass.
-const KEPT_FREE: u64 = 5;
+const KEPT_FREE: u64 = 7;
 
 pub(super) fn rows(scale: &Scale) -> Result<Vec<Row>> {
     let live_segments = if scale.is_full() { 1000 } else { 100 };
