@@ -162,7 +162,8 @@ impl Cleaner {
     fn relocate(&mut self, owner: &Owner, record: Record, hash: u64, survivors: usize) -> Result<bool> {
         let region = &owner.region;
         let head = &mut self.heads[survivors];
-        if !head.has_room(region, record.head.size()) {
+        // The first segments are those that a former owner left open: they may have little room.
+        while !head.has_room(region, record.head.size()) {
             let Some(segment) = owner.survivor(Stream::SURVIVORS[survivors])? else { return Ok(false) };
             head.renew(region, segment, region.word(CLOCK).load(Relaxed));
         }
