@@ -225,8 +225,8 @@ mod tests {
     const INTEGER_KEY: u64 = ((1 << 17) - 1) << 17;
     const TOO_LONG: u64 = 100_000;
 
-    /// Segments that are full, each with some records that are dead.
-    fn worn() -> Memory {
+    /// Segments that are full, of whose records every fourth is dead: the first one of each, or the one that comes so many later.
+    fn worn(first_dead: usize) -> Memory {
         let geometry = Geometry { segment_size: 8 << 10, segments_max: 100, buckets: 4 };
         let options = Options {
             geometry: Some(geometry),
@@ -238,7 +238,7 @@ mod tests {
         let memory = Memory::anonymous(&options).unwrap();
         let put = |key| assert!(memory.put(TABLE, Key::Integer(key), 0, &[1; 100], None, |_| true).is_ok());
         (0..KEYS).for_each(put);
-        (0..KEYS).step_by(3).for_each(put);
+        (0..KEYS).skip(first_dead).step_by(4).for_each(put);
         memory
     }
 
@@ -264,7 +264,7 @@ mod tests {
     fn records_behind_damage_are_not_lost() {
         // Longer by a word, by segments, beyond what keys may have, beyond what values may have.
         for lengths in [INTEGER_KEY + 110, INTEGER_KEY + 60_000, (70_000 << 17) + 100, INTEGER_KEY + TOO_LONG] {
-            let memory = worn();
+            let memory = worn(0);
             let region = memory.view().region;
             let (segment, first) = first_closed(region);
             assert_eq!(region.load(first.address + 8), 0, "the first key, which was overwritten");
@@ -283,7 +283,7 @@ mod tests {
     /// A dead byte that was not counted, as by an owner who died, is no damage.
     #[test]
     fn what_was_not_counted_comes_back() {
-        let memory = worn();
+        let memory = worn(0);
         let (segment, first) = first_closed(memory.view().region);
         segment.bury(first.head.size().wrapping_neg());
         clean_all(&memory);
@@ -291,10 +291,28 @@ mod tests {
         assert_ne!(segment.usage(), Use::Cleaning(Stream::LONG));
     }
 
+    /// As a former owner left it, who died when it was nearly full.
+    #[test]
+    fn survivors_do_not_overrun_a_segment_that_was_left_open() {
+        let memory = worn(1);
+        let (owner, size) = (memory.owner(), memory.view().usage().segment_size);
+        let left_open = Stream::SURVIVORS.map(|stream| {
+            let segment = Segment::new(&owner.region, owner.survivor(stream).unwrap().unwrap());
+            segment.begin(Use::Open(stream), 0);
+            segment.set_used(size - 64);
+            lock(&owner.pool).open.push((stream, segment.number));
+            segment
+        });
+        clean_all(&memory);
+        assert!(left_open.iter().all(|segment| segment.used() == size - 64));
+        assert!(left_open.iter().any(|segment| matches!(segment.usage(), Use::Closed(_))), "somebody came by");
+        assert_eq!(missing(&memory), Vec::<u64>::new());
+    }
+
     /// A table's number is not given to another while damage hides records of it.
     #[test]
     fn a_number_stays_dropped_whose_records_are_hidden() {
-        let memory = worn();
+        let memory = worn(0);
         let region = memory.view().region;
         memory.drop_table(2).unwrap();
         clean_all(&memory);
