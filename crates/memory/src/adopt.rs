@@ -170,27 +170,16 @@ fn are_halves(region: &Region, mut entries: impl Iterator<Item = Entry>, whole: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::{Geometry, WORD};
+    use crate::fixture::{TABLE, small};
+    use crate::geometry::WORD;
     use crate::memory::Memory;
-    use crate::options::Options;
     use crate::record::Key;
     use crate::region::ROOT;
     use crate::scan::Cursor;
-    use crate::update::TableId;
     use crate::verify::verify;
 
-    const TABLE: TableId = TableId { number: 1, is_versioned: false };
-
     fn filled() -> Memory {
-        let geometry = Geometry { segment_size: 8 << 10, segments_max: 100, buckets: 4 };
-        let options = Options {
-            geometry: Some(geometry),
-            cleaners: 0,
-            writers: 1,
-            seed: Some(1),
-            ..Options::with_limit(100 * (8 << 10))
-        };
-        let memory = Memory::anonymous(&options).unwrap();
+        let memory = small(100, 8 << 10);
         for key in 0..400 {
             memory.put(TABLE, Key::Integer(key), 0, b"value", None, |_| true).unwrap();
         }

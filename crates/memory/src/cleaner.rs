@@ -211,14 +211,11 @@ fn survivors_of(stream: Stream, age: u64, lifetime: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::Geometry;
+    use crate::fixture::{TABLE, small};
     use crate::memory::Memory;
-    use crate::options::Options;
     use crate::record::Key;
     use crate::region::{Region, SEGMENTS_FRESH};
-    use crate::update::TableId;
 
-    const TABLE: TableId = TableId { number: 1, is_versioned: false };
     const KEYS: u64 = 400;
     /// Of a record's head: the lengths of its value and its key.
     const LENGTHS: u64 = (1 << 34) - 1;
@@ -227,15 +224,7 @@ mod tests {
 
     /// Segments that are full, of whose records every fourth is dead: the first one of each, or the one that comes so many later.
     fn worn(first_dead: usize) -> Memory {
-        let geometry = Geometry { segment_size: 8 << 10, segments_max: 100, buckets: 4 };
-        let options = Options {
-            geometry: Some(geometry),
-            cleaners: 0,
-            writers: 1,
-            seed: Some(1),
-            ..Options::with_limit(100 * (8 << 10))
-        };
-        let memory = Memory::anonymous(&options).unwrap();
+        let memory = small(100, 8 << 10);
         let put = |key| assert!(memory.put(TABLE, Key::Integer(key), 0, &[1; 100], None, |_| true).is_ok());
         (0..KEYS).for_each(put);
         (0..KEYS).skip(first_dead).step_by(4).for_each(put);

@@ -73,29 +73,17 @@ pub(crate) fn ask_for_record(region: &Region, slot: Slot) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::Geometry;
-    use crate::memory::Memory;
-    use crate::options::Options;
+    use crate::fixture::{TABLE, small};
     use crate::record::Key;
-    use crate::update::TableId;
 
     #[test]
     fn every_key_has_one_turn_in_order_with_its_own_slot() {
-        let geometry = Geometry { segment_size: 4096, segments_max: 64, buckets: 4 };
-        let options = Options {
-            geometry: Some(geometry),
-            cleaners: 0,
-            writers: 1,
-            seed: Some(1),
-            ..Options::with_limit(64 * 4096)
-        };
-        let memory = Memory::anonymous(&options).unwrap();
-        let table = TableId { number: 1, is_versioned: false };
+        let memory = small(64, 4096);
         for key in 0..50 {
-            memory.put(table, Key::Integer(key), 0, b"value", None, |_| true).unwrap();
+            memory.put(TABLE, Key::Integer(key), 0, b"value", None, |_| true).unwrap();
         }
         let region = memory.view().region;
-        let hash = |key: usize| memory.hash(table, Key::Integer(key as u64));
+        let hash = |key: usize| memory.hash(TABLE, Key::Integer(key as u64));
         // None, fewer and more than are in flight, and some of them not there.
         for count in [0, 1, AHEAD - 1, AHEAD, AHEAD + 1, 2 * AHEAD, 2 * AHEAD + 1, 100] {
             let mut turns = Vec::new();

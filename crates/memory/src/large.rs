@@ -423,24 +423,14 @@ fn same(old: Option<&Old<'_>>, seen: Option<&Seen>, large: Large, value: &[u8]) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::Geometry;
+    use crate::fixture::{TABLE, small};
     use crate::memory::Memory;
-    use crate::options::Options;
     use crate::scan::Cursor;
 
-    const TABLE: TableId = TableId { number: 1, is_versioned: false };
     const KEY: Key<'_> = Key::Integer(7);
 
     fn memory() -> Memory {
-        let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options {
-            geometry: Some(geometry),
-            cleaners: 0,
-            writers: 1,
-            seed: Some(1),
-            ..Options::with_limit(32 * 4096)
-        };
-        Memory::anonymous(&options).unwrap()
+        small(32, 4096)
     }
 
     fn append(memory: &Memory, bytes: &[u8]) -> Result<Option<Outcome>> {

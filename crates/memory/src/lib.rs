@@ -19,6 +19,8 @@ mod adopt;
 mod change;
 mod cleaner;
 mod description;
+#[cfg(test)]
+mod fixture;
 mod flaw;
 mod flight;
 mod geometry;

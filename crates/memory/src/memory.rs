@@ -303,20 +303,12 @@ mod tests {
     use hammerspace_os::process::fork::fork;
 
     use super::*;
-    use crate::geometry::Geometry;
+    use crate::fixture::small;
 
     /// As when it was forked while a cleaner was at work: in the child nobody opens its lock.
     #[test]
     fn a_forked_child_waits_for_nobody() {
-        let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options {
-            geometry: Some(geometry),
-            cleaners: 0,
-            writers: 1,
-            seed: Some(1),
-            ..Options::with_limit(32 * 4096)
-        };
-        let memory = Arc::new(Memory::anonymous(&options).unwrap());
+        let memory = Arc::new(small(32, 4096));
         let _paused = memory.owner().pause();
         let child = fork(|| {
             let (end, is_over) = mpsc::channel();

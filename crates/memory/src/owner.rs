@@ -445,13 +445,11 @@ impl Owner {
 mod tests {
     use super::*;
     use crate::change::Change;
+    use crate::fixture::{TABLE, small};
     use crate::geometry::Geometry;
     use crate::memory::Memory;
     use crate::options::Options;
     use crate::record::Key;
-    use crate::update::TableId;
-
-    const TABLE: TableId = TableId { number: 1, is_versioned: false };
 
     /// A store that takes no more, and how many keys it has.
     fn full() -> (Memory, u64) {
@@ -505,15 +503,7 @@ mod tests {
     }
 
     fn memory() -> Memory {
-        let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options {
-            geometry: Some(geometry),
-            cleaners: 0,
-            writers: 1,
-            seed: Some(1),
-            ..Options::with_limit(32 * 4096)
-        };
-        Memory::anonymous(&options).unwrap()
+        small(32, 4096)
     }
 
     /// An entry that damage has made that of a deeper directory is split as the deepest of this one.

@@ -106,9 +106,7 @@ impl Owner {
 
 #[cfg(test)]
 mod tests {
-    use crate::geometry::Geometry;
-    use crate::memory::Memory;
-    use crate::options::Options;
+    use crate::fixture::{TABLE, small};
     use crate::record::Key;
     use crate::region::SEGMENTS_FRESH;
     use crate::segment::Segment;
@@ -118,15 +116,7 @@ mod tests {
     /// It would keep records of a table from those who look for them, until another table has its number.
     #[test]
     fn a_segment_that_does_not_know_of_a_table_is_found() {
-        let geometry = Geometry { segment_size: 4096, segments_max: 64, buckets: 4 };
-        let options = Options {
-            geometry: Some(geometry),
-            cleaners: 0,
-            writers: 1,
-            seed: Some(1),
-            ..Options::with_limit(64 * 4096)
-        };
-        let memory = Memory::anonymous(&options).unwrap();
+        let memory = small(64, 4096);
         memory.put(TableId { number: 70, is_versioned: false }, Key::Integer(1), 0, b"value", None, |_| true).unwrap();
         assert_eq!(memory.verify().faults, 0);
         let region = memory.view().region;
@@ -139,23 +129,14 @@ mod tests {
     /// While somebody removes what another table left, which takes as long as that is much.
     #[test]
     fn dropping_does_not_wait_for_what_was_dropped_before() {
-        let geometry = Geometry { segment_size: 4096, segments_max: 64, buckets: 4 };
-        let options = Options {
-            geometry: Some(geometry),
-            cleaners: 0,
-            writers: 1,
-            seed: Some(1),
-            ..Options::with_limit(64 * 4096)
-        };
-        let memory = Memory::anonymous(&options).unwrap();
-        let table = TableId { number: 1, is_versioned: false };
-        memory.put(table, Key::Integer(1), 0, b"value", None, |_| true).unwrap();
+        let memory = small(64, 4096);
+        memory.put(TABLE, Key::Integer(1), 0, b"value", None, |_| true).unwrap();
         {
             let _purging = lock(&memory.owner().dropped.purging);
-            memory.drop_table(table.number).unwrap();
-            memory.put(table, Key::Integer(1), 0, b"value", None, |_| true).unwrap_err();
+            memory.drop_table(TABLE.number).unwrap();
+            memory.put(TABLE, Key::Integer(1), 0, b"value", None, |_| true).unwrap_err();
         }
-        assert!(memory.is_dropping(table.number) && memory.clean().unwrap());
-        assert!(!memory.is_dropping(table.number) && memory.verify().records == 0);
+        assert!(memory.is_dropping(TABLE.number) && memory.clean().unwrap());
+        assert!(!memory.is_dropping(TABLE.number) && memory.verify().records == 0);
     }
 }

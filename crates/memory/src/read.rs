@@ -224,26 +224,15 @@ pub(crate) fn restless() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::{Geometry, WORD};
-    use crate::memory::Memory;
-    use crate::options::Options;
+    use crate::fixture::{TABLE, small};
+    use crate::geometry::WORD;
     use crate::scan::Cursor;
-    use crate::update::TableId;
 
     /// A bit of a slot's location that was flipped costs that one key, until it is put again.
     #[test]
     fn a_slot_that_leads_nowhere_hides_one_key_and_nothing_else() {
-        const TABLE: TableId = TableId { number: 1, is_versioned: false };
         const KEYS: u64 = 20;
-        let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options {
-            geometry: Some(geometry),
-            cleaners: 0,
-            writers: 1,
-            seed: Some(1),
-            ..Options::with_limit(32 * 4096)
-        };
-        let memory = Memory::anonymous(&options).unwrap();
+        let memory = small(32, 4096);
         for key in (0..KEYS).map(Key::Integer) {
             memory.put(TABLE, key, 0, b"value", None, |_| true).unwrap();
         }

@@ -311,30 +311,20 @@ fn write(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::Geometry;
+    use crate::fixture::{TABLE, small};
     use crate::index::bucket::Home;
-    use crate::memory::Memory;
-    use crate::options::Options;
 
     /// As when a reader has looked at the head, and somebody makes a number of what was text.
     #[test]
     fn a_number_does_not_take_the_place_of_a_shorter_value() {
-        let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options {
-            geometry: Some(geometry),
-            cleaners: 0,
-            writers: 1,
-            seed: Some(1),
-            ..Options::with_limit(32 * 4096)
-        };
-        let memory = Memory::anonymous(&options).unwrap();
-        let (table, key) = (TableId { number: 1, is_versioned: false }, Key::Integer(1));
-        memory.put(table, key, 0, b"1234567", None, |_| true).unwrap();
-        let (region, hash) = (&memory.owner().region, memory.hash(table, key));
+        let memory = small(32, 4096);
+        let key = Key::Integer(1);
+        memory.put(TABLE, key, 0, b"1234567", None, |_| true).unwrap();
+        let (region, hash) = (&memory.owner().region, memory.hash(TABLE, key));
         let slot = Home::new(region, Place::of(region, hash), hash).find(|_, slot| Some(slot)).unwrap();
         let seen = Record::at(region, slot.address());
-        memory.append(table, key, 0, b"8").unwrap();
-        memory.update(table, key, |_| Change::Word { kind: 0, word: 0 }).unwrap();
+        memory.append(TABLE, key, 0, b"8").unwrap();
+        memory.update(TABLE, key, |_| Change::Word { kind: 0, word: 0 }).unwrap();
         let mut value = Vec::new();
         seen.read_value(region, &mut value);
         assert_eq!(value, b"1234567");

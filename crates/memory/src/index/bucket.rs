@@ -247,25 +247,13 @@ impl Patience {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::Geometry;
-    use crate::memory::Memory;
-    use crate::options::Options;
+    use crate::fixture::{TABLE, small};
     use crate::record::Key;
-    use crate::update::TableId;
 
     /// A lock that nobody will open, as damage can close it: an owner finds out, and goes on with other keys.
     #[test]
     fn a_lock_that_nobody_holds_is_not_waited_for_for_ever() {
-        const TABLE: TableId = TableId { number: 1, is_versioned: false };
-        let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options {
-            geometry: Some(geometry),
-            cleaners: 0,
-            writers: 1,
-            seed: Some(1),
-            ..Options::with_limit(32 * 4096)
-        };
-        let memory = Memory::anonymous(&options).unwrap();
+        let memory = small(32, 4096);
         let put = |key: u64| memory.put(TABLE, Key::Integer(key), 0, b"value", None, |_| true);
         put(1).unwrap();
         let region = memory.view().region;

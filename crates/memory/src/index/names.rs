@@ -27,25 +27,14 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::geometry::Geometry;
-    use crate::memory::Memory;
-    use crate::options::Options;
+    use crate::fixture::{TABLE, small};
     use crate::record::Key;
-    use crate::update::TableId;
 
     /// An entry whose depth damage has made that of a huge directory does not make the piece be looked at once for each of its entries.
     #[test]
     fn a_piece_is_not_looked_at_again_and_again() {
-        let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options {
-            geometry: Some(geometry),
-            cleaners: 0,
-            writers: 1,
-            seed: Some(1),
-            ..Options::with_limit(32 * 4096)
-        };
-        let memory = Memory::anonymous(&options).unwrap();
-        memory.put(TableId { number: 1, is_versioned: false }, Key::Integer(1), 0, b"", None, |_| true).unwrap();
+        let memory = small(32, 4096);
+        memory.put(TABLE, Key::Integer(1), 0, b"", None, |_| true).unwrap();
         let region = memory.view().region;
         let root = Place::of(region, 0).root;
         region.store(root.address(region, 0), region.load(root.address(region, 0)) | 31);

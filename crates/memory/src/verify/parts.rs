@@ -90,10 +90,9 @@ impl Value {
 mod tests {
     use super::*;
     use crate::change::{Change, Large};
-    use crate::geometry::Geometry;
+    use crate::fixture::small;
     use crate::large::part_key;
     use crate::memory::Memory;
-    use crate::options::Options;
     use crate::record::Key;
     use crate::region::PENDING;
     use crate::update::TableId;
@@ -103,9 +102,7 @@ mod tests {
 
     /// What is said of a store with one value in three parts, of number 1, once somebody has tampered with it.
     fn findings(tamper: impl FnOnce(&Memory)) -> Vec<String> {
-        let geometry = Geometry { segment_size: 4096, segments_max: 32, buckets: 4 };
-        let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
-        let memory = Memory::anonymous(&options).unwrap();
+        let memory = small(32, 4096);
         memory.put(TABLE, Key::Integer(7), 0, &[1; LEN], None, |_| true).unwrap();
         assert_eq!(memory.verify().findings, Vec::<String>::new());
         tamper(&memory);
