@@ -38,9 +38,14 @@ pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64)> {
     let (mut pool, mut live) = (Pool::default(), 0);
     for segment in (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)) {
         match segment.usage() {
+            // Its owner may have died before it had its memory.
+            Use::Free if segment.is_unused() => pool.unbacked.push(segment.number),
             Use::Free => pool.free.push_back(segment.number),
             Use::Index => {
                 pool.index_segments += 1;
+                if segment.used() < region.layout.segment_size {
+                    pool.growing.push(segment.number);
+                }
                 for piece in pieces_of(region, segment) {
                     let is_half = taken_back.contains(&piece);
                     if is_half || !directory.pieces.contains(&piece) {
@@ -70,10 +75,10 @@ fn next_incarnation(last: u64) -> u64 {
     if next == 0 { INCARNATION_STEP } else { next }
 }
 
-/// The pieces of a segment of the index.
+/// The pieces of a segment of the index that have their memory.
 fn pieces_of<'r>(region: &'r Region, segment: Segment<'_>) -> impl Iterator<Item = u64> + use<'r> {
     let start = segment.start();
-    (0..region.layout.pieces_per_segment()).map(move |piece| start + piece * region.layout.piece_size)
+    (0..segment.used() / region.layout.piece_size).map(move |piece| start + piece * region.layout.piece_size)
 }
 
 fn corrupt(at: u64, finding: String) -> Error {
@@ -172,6 +177,7 @@ mod tests {
     use super::*;
     use crate::fixture::{TABLE, small};
     use crate::geometry::WORD;
+    use crate::index::directory::Place;
     use crate::memory::Memory;
     use crate::record::Key;
     use crate::region::ROOT;
@@ -276,6 +282,36 @@ mod tests {
                 "a flipped bit makes {next:#x}"
             );
             incarnations.push(next);
+        }
+    }
+
+    /// Somebody was about to get it, and died: to touch what has no memory could end the process.
+    #[test]
+    fn what_may_have_no_memory_gets_it_before_it_is_used() {
+        let memory = filled();
+        let region = memory.view().region;
+        let fresh = region.load(SEGMENTS_FRESH);
+        region.store(SEGMENTS_FRESH, fresh + 1);
+        let index =
+            (0..fresh).map(|number| Segment::new(region, number)).find(|one| one.usage() == Use::Index).unwrap();
+        assert!(index.used() < region.layout.segment_size);
+        let (pool, _) = adopt(region).unwrap();
+        assert!(pool.unbacked.contains(&fresh) && !pool.free.contains(&fresh));
+        assert_eq!(pool.growing, [index.number]);
+        assert!(pool.pieces.iter().all(|piece| *piece < index.start() + index.used()));
+    }
+
+    /// What says that a piece has no memory must not have it given out twice.
+    #[test]
+    fn a_piece_in_use_that_has_no_memory_is_refused() {
+        let memory = filled();
+        let region = memory.view().region;
+        let segment = Segment::of(region, Place::of(region, 0).entry.piece(region)).unwrap();
+        for used in [0, region.layout.piece_size, segment.used() - 1, u64::MAX] {
+            let sound = segment.used();
+            segment.set_used(used);
+            assert_eq!(adopt(region).map(drop).unwrap_err().kind(), Kind::Corrupt, "{used} of {sound}");
+            segment.set_used(sound);
         }
     }
 

@@ -70,7 +70,9 @@ fn write<'o>(owner: &'o Owner, who: For, hash: u64, value: &[&[u8]]) -> Result<(
     let pending = Pending::begin(&owner.region, id, hash);
     let mut large = Large { id, len: 0 };
     for piece in value {
-        if let Err(error) = extend(owner, who, &mut large, piece) {
+        // Nobody but us knows these parts: what is not there any more is damaged.
+        let extended = extend(owner, who, &mut large, piece);
+        if let Err(error) = extended.and_then(|is_whole| is_whole.then_some(()).ok_or_else(|| incomplete(large))) {
             remove(owner, large);
             return Err(error);
         }

@@ -52,7 +52,6 @@ impl Memory {
         let (pool, live) = adopt::adopt(&region).map_err(|error| error.file(file.path()))?;
         let options = &options.within(region.load(LIMIT));
         let memory = Self::own(region, pool, live, file, Some(lock), options)?;
-        memory.owner.back_last()?;
         large::remove_pending(&memory.owner);
         memory.start(options)
     }

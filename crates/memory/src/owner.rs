@@ -22,7 +22,7 @@ use crate::index::slot::Slot;
 use crate::index::split::{self, Unsplit};
 use crate::large::Orphan;
 use crate::options::segments_of;
-use crate::pool::{Backing, FOR_SUCCESSORS, For, Pool, READY};
+use crate::pool::{Backing, FOR_SUCCESSORS, For, Pool};
 use crate::purge::Dropped;
 use crate::record::{Head as RecordHead, Record};
 use crate::region::{CLOCK, INCARNATION, LIMIT, Region, SEGMENTS_FRESH};
@@ -180,8 +180,8 @@ impl Owner {
         }
         self.count_of(seat);
         let is_over = || self.live_max(who).is_some_and(|most| self.live() + size > most);
-        // Once more: somebody else may have purged meanwhile.
-        if is_over() && !self.purge() && is_over() {
+        while is_over() && self.purge() {}
+        if is_over() {
             self.count();
             if is_over() && !self.expire(is_over)? {
                 return Err(self.full());
@@ -225,14 +225,6 @@ impl Owner {
         lock(&self.pool).settle(segment, backed).map(|()| true)
     }
 
-    /// Gives the last segments that may have been about to get memory when a former owner died theirs.
-    pub(crate) fn back_last(&self) -> Result<()> {
-        let region = &self.region;
-        let fresh = region.load(SEGMENTS_FRESH);
-        let first = fresh.saturating_sub(READY);
-        self.file.back(region, region.layout.segment(first), (fresh - first) * region.layout.segment_size)
-    }
-
     /// Removes a record that its slot in this home names.
     pub(crate) fn remove(&self, home: &Locked<'_>, at: u64, slot: Slot, record: Record) {
         home.0.remove(at, slot);
@@ -250,11 +242,9 @@ impl Owner {
         }
     }
 
-    /// Lets one cleaner make one pass, or waits for those that are under way. `false` if no segment is worth it.
+    /// Purges a segment, and lets one cleaner make one pass, or waits for those that are under way. `false` if no segment is worth it.
     pub(crate) fn clean(&self) -> Result<bool> {
-        if self.purge() {
-            return Ok(true);
-        }
+        let has_purged = self.purge();
         let before = self.passes();
         match self.cleaners.iter().find_map(|cleaner| cleaner.try_lock().ok()) {
             Some(cleaner) => {
@@ -264,7 +254,7 @@ impl Owner {
         }
         let passes = self.passes();
         // Others may have what is worth it.
-        Ok(passes.gained != before.gained || passes.under_way > 0)
+        Ok(has_purged || passes.gained != before.gained || passes.under_way > 0)
     }
 
     /// What there is in the pool to take, as soon as cleaners have gained enough for it. [`Kind::Full`] where they gain nothing any more.
@@ -273,18 +263,23 @@ impl Owner {
         loop {
             let before = self.passes();
             let mut pool = lock(&self.pool);
-            if let Some(taken) = take(&mut pool)? {
-                return Ok(taken);
-            }
+            let why = match take(&mut pool) {
+                Ok(Some(taken)) => return Ok(taken),
+                Ok(None) => None,
+                // There may be room in the memory that the store has.
+                Err(error) => Some(error),
+            };
             let (available, taken) = (pool.available(&self.region), pool.taken);
             drop(pool);
             let has_gained = self.gain(before)?;
+            let is_purging = self.dropped.is_purging();
             let pool = lock(&self.pool);
-            // What others have got was gained as well.
-            vain = if pool.available(&self.region) > available || pool.taken != taken { 0 } else { vain + 1 };
+            // What others have got was gained as well; and what is purged makes passes worth it.
+            let is_gain = pool.available(&self.region) > available || pool.taken != taken || is_purging;
+            vain = if is_gain { 0 } else { vain + 1 };
             drop(pool);
             if !has_gained || vain > vain_max {
-                return Err(self.full());
+                return Err(why.unwrap_or_else(|| self.full()));
             }
         }
     }

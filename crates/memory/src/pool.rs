@@ -4,6 +4,10 @@
 //!   is.
 //! - Segments that were never used get their memory ahead of need, by the cleaners' threads, as long as there are enough of them:
 //!   zeroing two megabytes takes longer than any change should.
+//! - The index takes its memory in pieces, as it is split: many are split at about the same time, faster than anybody could get segments
+//!   ready, and none of them should wait for two megabytes.
+//! - What somebody leaves to others has its memory. So where the machine has none for another segment, cleaners go on with those that
+//!   there are.
 //! - The last segments are kept back, for those on whom progress depends: cleaners may take all, the index all but one pass's
 //!   survivors, a long value in place of another all but what these two need, users what is left.
 
@@ -35,8 +39,8 @@ const FOR_KEEPERS: u64 = 2;
 /// Beyond those, what parts of a long value may take while it and the one that it replaces both exist.
 pub(crate) const FOR_SUCCESSORS: u64 = 2;
 
-/// Segments that are to be ready.
-pub(crate) const READY: u64 = 4;
+/// Segments that are to be ready for users, beyond those that they leave to others.
+const READY: u64 = 4;
 
 /// What is free. One for a region, behind a lock.
 #[derive(Default)]
@@ -44,10 +48,14 @@ pub(crate) struct Pool {
     pub(crate) free: VecDeque<u64>,
     /// Segments that were never used and have their memory.
     ready: VecDeque<u64>,
-    /// Segments that were to get their memory, when there was none.
-    unbacked: Vec<u64>,
+    /// Segments that were to get their memory, and have not: there was none, or a former owner died meanwhile.
+    pub(crate) unbacked: Vec<u64>,
+    /// Whether there was no memory when it was asked for last.
+    is_dry: bool,
     /// Pieces of the index that nobody uses.
     pub(crate) pieces: Vec<u64>,
+    /// Segments of the index that get their memory piece by piece.
+    pub(crate) growing: Vec<u64>,
     pub(crate) index_segments: u64,
     /// Segments that a former owner was writing to: the first for heads of their streams, who go on there.
     pub(crate) open: Vec<(Stream, u64)>,
@@ -66,7 +74,17 @@ pub(crate) trait Backing {
 impl Pool {
     /// Segments that may be taken in all.
     pub(crate) fn available(&self, region: &Region) -> u64 {
-        (self.free.len() + self.ready.len() + self.unbacked.len()) as u64 + Self::untouched(region)
+        self.backed() + if self.is_dry { 0 } else { self.bare(region) }
+    }
+
+    /// Those that have their memory.
+    fn backed(&self) -> u64 {
+        (self.free.len() + self.ready.len()) as u64
+    }
+
+    /// Those that do not.
+    fn bare(&self, region: &Region) -> u64 {
+        self.unbacked.len() as u64 + Self::untouched(region)
     }
 
     /// Segments that were never used, nor made ready.
@@ -76,7 +94,7 @@ impl Pool {
 
     /// Whether segments should be made ready. Not the last ones: who needs those must not miss what is in the making.
     pub(crate) fn is_unready(&self, region: &Region) -> bool {
-        self.free.len() + self.ready.len() < READY as usize && Self::untouched(region) > READY
+        self.backed() < Self::reserve(For::User, self.cleaners) + READY && Self::untouched(region) > READY
     }
 
     /// A segment that needs memory.
@@ -90,6 +108,7 @@ impl Pool {
 
     /// Takes note of what came of giving a segment memory.
     pub(crate) fn settle(&mut self, segment: u64, result: Result<()>) -> Result<()> {
+        self.is_dry = result.is_err();
         match &result {
             Ok(()) => self.ready.push_back(segment),
             Err(_) => self.unbacked.push(segment),
@@ -127,18 +146,19 @@ impl Pool {
         }
     }
 
-    /// A segment to use. `None` if there is none left for this purpose.
+    /// A segment to use. `None` if there is none left for this purpose; an error if there is, and no memory for it.
     pub(crate) fn take(&mut self, region: &Region, backing: &dyn Backing, who: For) -> Result<Option<u64>> {
-        if self.available(region) <= Self::reserve(who, self.cleaners) {
+        let reserve = Self::reserve(who, self.cleaners);
+        if self.backed() + self.bare(region) <= reserve {
             return Ok(None);
         }
-        // First what was in use before.
-        if self.free.is_empty() && self.ready.is_empty() {
+        while self.backed() <= reserve {
             let segment = self.claim(region);
             let backed = backing.back(region, region.layout.segment(segment), region.layout.segment_size);
             self.settle(segment, backed)?;
         }
         self.taken += u64::from(who != For::Cleaner);
+        // First what was in use before.
         Ok(self.free.pop_front().or_else(|| self.ready.pop_front()))
     }
 
@@ -151,14 +171,52 @@ impl Pool {
     /// Two pieces for a split. `None` if there is no room for them.
     pub(crate) fn take_pieces(&mut self, region: &Region, backing: &dyn Backing, who: For) -> Result<Option<[u64; 2]>> {
         while self.pieces.len() < 2 {
-            let Some(segment) = self.take(region, backing, who)? else { return Ok(None) };
-            let segment = Segment::new(region, segment);
-            segment.begin(Use::Index, 0);
-            self.index_segments += 1;
-            let pieces = region.layout.pieces_per_segment();
-            self.pieces.extend((0..pieces).rev().map(|piece| segment.start() + piece * region.layout.piece_size));
+            if !self.grow_index(region, backing, who) && !self.take_for_index(region, backing, who)? {
+                return Ok(None);
+            }
         }
         Ok(self.pieces.pop().zip(self.pieces.pop()).map(|(left, right)| [left, right]))
+    }
+
+    /// Gives the next piece its memory. `false` if there is none, of either.
+    fn grow_index(&mut self, region: &Region, backing: &dyn Backing, who: For) -> bool {
+        if self.growing.is_empty()
+            && self.available(region) > Self::reserve(who, self.cleaners)
+            && self.bare(region) > 0
+        {
+            let segment = self.claim(region);
+            self.begin_index(region, segment);
+            self.growing.push(segment);
+        }
+        let Some(segment) = self.growing.last().map(|number| Segment::new(region, *number)) else { return false };
+        let (piece, size) = (segment.start() + segment.used(), region.layout.piece_size);
+        if backing.back(region, piece, size).is_err() {
+            self.is_dry = true;
+            return false;
+        }
+        self.pieces.push(piece);
+        segment.set_used(segment.used() + size);
+        if segment.used() == region.layout.segment_size {
+            self.growing.pop();
+        }
+        true
+    }
+
+    /// Takes a segment that has its memory for the index. `false` if there is none left for this.
+    fn take_for_index(&mut self, region: &Region, backing: &dyn Backing, who: For) -> Result<bool> {
+        let Some(segment) = self.take(region, backing, who)? else { return Ok(false) };
+        let segment = self.begin_index(region, segment);
+        segment.set_used(region.layout.segment_size);
+        let pieces = region.layout.pieces_per_segment();
+        self.pieces.extend((0..pieces).rev().map(|piece| segment.start() + piece * region.layout.piece_size));
+        Ok(true)
+    }
+
+    fn begin_index<'r>(&mut self, region: &'r Region, segment: u64) -> Segment<'r> {
+        let segment = Segment::new(region, segment);
+        segment.begin(Use::Index, 0);
+        self.index_segments += 1;
+        segment
     }
 }
 
@@ -183,17 +241,46 @@ mod tests {
         }
     }
 
+    /// A region of so many segments of 16 pieces.
+    fn region(segments: u64) -> Region {
+        let geometry = Geometry { segment_size: 4096, segments_max: segments, buckets: 4 };
+        let region = Region::create(Words::zeros(geometry.region_len()).unwrap(), geometry, 7, 9, 4096).unwrap();
+        region.store(LIMIT, segments);
+        region
+    }
+
     #[test]
     fn a_segment_that_got_no_memory_is_not_lost() {
-        let geometry = Geometry { segment_size: 4096, segments_max: 10, buckets: 4 };
-        let region = Region::create(Words::zeros(geometry.region_len()).unwrap(), geometry, 7, 9, 4096).unwrap();
-        region.store(LIMIT, 10);
-        let (mut pool, backing) = (Pool::default(), Room(Cell::new(1)));
+        let (region, mut pool, backing) = (region(10), Pool::default(), Room(Cell::new(1)));
         assert_eq!(pool.take(&region, &backing, For::Cleaner).unwrap(), Some(0));
         assert_eq!(pool.take(&region, &backing, For::Cleaner).unwrap_err().kind(), Kind::Full);
-        assert_eq!(pool.available(&region), 9);
+        assert_eq!(pool.available(&region), 0, "that may be cleaned for");
         backing.0.set(10);
         let rest: Vec<_> = std::iter::from_fn(|| pool.take(&region, &backing, For::Cleaner).unwrap()).collect();
         assert_eq!(rest, (1..10).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_users_leave_to_others_has_its_memory() {
+        let (region, mut pool, backing) = (region(100), Pool::default(), Room(Cell::new(12)));
+        let mut take = |who| std::iter::from_fn(|| pool.take(&region, &backing, who).ok().flatten()).count() as u64;
+        let left = Pool::reserve(For::User, 1);
+        assert_eq!([For::User, For::Cleaner].map(&mut take), [12 - left, left]);
+    }
+
+    #[test]
+    fn the_index_gets_its_memory_piece_by_piece() {
+        let (region, mut pool, backing) = (region(100), Pool::default(), Room(Cell::new(3)));
+        let take = |pool: &mut Pool| pool.take_pieces(&region, &backing, For::Cleaner);
+        let first = take(&mut pool).unwrap();
+        assert_eq!(take(&mut pool).unwrap_err().kind(), Kind::Full);
+        // One that was in use is as good.
+        pool.free.push_back(7);
+        let second = take(&mut pool).unwrap();
+        let mut pieces: Vec<_> = [first, second].into_iter().flatten().flatten().chain(pool.pieces).collect();
+        pieces.sort_unstable();
+        let of = |segment: u64, pieces: u64| (0..pieces).map(move |piece| region.layout.segment(segment) + piece * 256);
+        assert_eq!(pieces, of(0, 3).chain(of(7, 16)).collect::<Vec<_>>());
+        assert_eq!((pool.growing, Segment::new(&region, 0).used(), pool.index_segments), (vec![0], 3 * 256, 2));
     }
 }

@@ -8,7 +8,7 @@
 use crate::flaw::Flaw;
 use crate::index::bucket::Locked;
 use crate::owner::Owner;
-use crate::region::SEGMENTS_FRESH;
+use crate::region::{Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Use};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::{AtomicU64, Mutex, lock};
@@ -20,7 +20,34 @@ pub(crate) struct Dropped {
     /// Those whose records nobody has begun to remove.
     waiting: Mutex<Vec<u16>>,
     /// Held by whoever removes records.
-    purging: Mutex<()>,
+    purging: Mutex<Purge>,
+}
+
+/// How far somebody has come who removes the records of some tables.
+#[derive(Default)]
+struct Purge {
+    tables: Vec<u16>,
+    /// The next segment.
+    next: u64,
+    /// Whether damage has hidden no record so far.
+    is_whole: bool,
+}
+
+impl Purge {
+    fn of(tables: Vec<u16>) -> Self {
+        Self { tables, next: 0, is_whole: true }
+    }
+
+    /// The next segment that may have records of the tables.
+    fn next<'r>(&mut self, region: &'r Region) -> Option<Segment<'r>> {
+        let mask = self.tables.iter().fold(0, |mask, table| mask | 1 << (table % 64));
+        let is_one =
+            |segment: &Segment<'_>| segment.tables() & mask != 0 && !matches!(segment.usage(), Use::Free | Use::Index);
+        // Those that come into use meanwhile have none.
+        let found = (self.next..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)).find(is_one);
+        self.next = found.map_or(u64::MAX, |segment| segment.number + 1);
+        found
+    }
 }
 
 impl Dropped {
@@ -28,7 +55,7 @@ impl Dropped {
         Self {
             bits: (0..1 << 10).map(|_| AtomicU64::new(0)).collect(),
             waiting: Mutex::new(Vec::new()),
-            purging: Mutex::new(()),
+            purging: Mutex::default(),
         }
     }
 
@@ -39,6 +66,11 @@ impl Dropped {
     pub(crate) fn contains(&self, table: u16) -> bool {
         let (word, bit) = self.bit(table);
         word.load(Relaxed) & bit != 0
+    }
+
+    /// Whether something is to be removed.
+    pub(crate) fn is_purging(&self) -> bool {
+        !lock(&self.purging).tables.is_empty() || !lock(&self.waiting).is_empty()
     }
 }
 
@@ -61,30 +93,33 @@ impl Owner {
         self.bell.ring();
     }
 
-    /// Removes what is left of the tables that were dropped. `false` if there was none.
+    /// Removes what is left of the tables that were dropped in one more segment. `false` if there was none.
     pub(crate) fn purge(&self) -> bool {
-        let _turn = lock(&self.dropped.purging);
-        let tables = std::mem::take(&mut *lock(&self.dropped.waiting));
-        if tables.is_empty() {
+        let mut purge = lock(&self.dropped.purging);
+        if purge.tables.is_empty() {
+            *purge = Purge::of(std::mem::take(&mut *lock(&self.dropped.waiting)));
+        }
+        if purge.tables.is_empty() {
             return false;
         }
-        let mask = tables.iter().fold(0, |mask, table| mask | 1 << (table % 64));
-        let (region, mut is_whole) = (&self.region, true);
-        for segment in (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)) {
-            if segment.tables() & mask != 0 && !matches!(segment.usage(), Use::Free | Use::Index) {
-                is_whole &= self.purge_segment(segment);
-            }
+        match purge.next(&self.region) {
+            Some(segment) => purge.is_whole &= self.purge_segment(segment),
+            None => self.end_purge(&mut purge),
         }
-        for table in tables.into_iter().filter(|_| is_whole) {
+        true
+    }
+
+    fn end_purge(&self, purge: &mut Purge) {
+        for table in std::mem::take(&mut purge.tables).into_iter().filter(|_| purge.is_whole) {
             let (word, bit) = self.dropped.bit(table);
             word.fetch_and(!bit, Relaxed);
         }
-        true
     }
 
     /// `false` if damage hides some of the segment's records.
     fn purge_segment(&self, segment: Segment<'_>) -> bool {
         let region = &self.region;
+        let Some(generation) = region.generation(segment.start()) else { return false };
         let (mut is_whole, mut scratch) = (true, Vec::new());
         let mut walk = Walk::over(region, segment);
         for record in walk.by_ref() {
@@ -96,11 +131,15 @@ impl Owner {
                 is_whole = false;
                 continue;
             };
+            // A cleaner may have been here, and removed the same; then something else is at this address.
+            if !generation.still_holds() {
+                break;
+            }
             if let Some((at, slot)) = home.0.find(|at, slot| (slot.address() == record.address).then_some((at, slot))) {
                 self.forget(home, at, slot, record, hash);
             }
         }
-        is_whole && walk.torn_at().is_none()
+        is_whole && (walk.torn_at().is_none() || !generation.still_holds())
     }
 }
 
@@ -136,7 +175,8 @@ mod tests {
             memory.drop_table(TABLE.number).unwrap();
             memory.put(TABLE, Key::Integer(1), 0, b"value", None, |_| true).unwrap_err();
         }
-        assert!(memory.is_dropping(TABLE.number) && memory.clean().unwrap());
+        assert!(memory.is_dropping(TABLE.number));
+        while memory.clean().unwrap() {}
         assert!(!memory.is_dropping(TABLE.number) && memory.verify().records == 0);
     }
 }

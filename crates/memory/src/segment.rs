@@ -111,7 +111,8 @@ impl<'r> Segment<'r> {
         if !Use::can_be(usage) {
             return Some(format!("segment {} has use {usage:#x}, which there is not", self.number));
         }
-        let is_possible = used <= self.region.layout.segment_size && used.is_multiple_of(WORD);
+        let unit = if Use::of(usage) == Use::Index { self.region.layout.piece_size } else { WORD };
+        let is_possible = used <= self.region.layout.segment_size && used.is_multiple_of(unit);
         (!is_possible).then(|| format!("segment {} counts {used} bytes", self.number))
     }
 
@@ -194,6 +195,11 @@ impl<'r> Segment<'r> {
     /// Whether something in it may expire.
     pub(crate) fn is_expiring(self) -> bool {
         self.region.word(self.ledger + 5 * WORD).load(Relaxed) != 0
+    }
+
+    /// Whether it has never been used.
+    pub(crate) fn is_unused(self) -> bool {
+        self.region.load(self.region.layout.generation(self.number)) == 0
     }
 
     /// Begins a new use of a free segment: from here on its bytes may change.

@@ -32,6 +32,10 @@ impl Bell {
         self.rung.notify_all();
     }
 
+    fn is_over(&self) -> bool {
+        lock(&self.state).is_over
+    }
+
     /// Waits to be woken. `false` when it is time to end.
     fn wait(&self) -> bool {
         let mut state = wait_while(&self.state, &self.rung, NAP, |state| !state.is_rung && !state.is_over);
@@ -51,13 +55,16 @@ impl Owner {
     pub(crate) fn spawn_cleaner(self: Arc<Self>, number: usize) -> Result<JoinHandle<()>> {
         let work = move || {
             while self.bell.wait() {
-                self.purge();
-                // What keeps it from its work keeps writers from writing, and they say so.
-                while self.prepare().unwrap_or(false) {}
-                while self.is_short() && self.clean_with(number).unwrap_or(false) {}
+                while !self.bell.is_over() && self.work(number) {}
             }
         };
         Builder::new().name("hammerspace-cleaner".to_string()).spawn(work).doing("start a thread")
+    }
+
+    /// Does some of what there is to do. `false` if that is nothing. What keeps a thread from its work keeps writers from writing, and they
+    /// say so.
+    fn work(&self, number: usize) -> bool {
+        self.prepare().unwrap_or(false) || self.purge() | (self.is_short() && self.clean_with(number).unwrap_or(false))
     }
 
     fn clean_with(&self, number: usize) -> Result<bool> {

@@ -85,11 +85,12 @@ impl Entry {
         (self.0 & 31) as u32
     }
 
-    /// Whether it names a piece that lies in a segment of the index, of no greater depth than the root's.
+    /// Whether it names a piece that has its memory in a segment of the index, of no greater depth than the root's.
     pub(crate) fn is_piece_of(self, region: &Region, root: Root) -> bool {
         let piece = self.piece(region);
         let number = region.layout.segment_of(piece).filter(|number| *number < region.load(SEGMENTS_FRESH));
-        number.is_some_and(|number| Segment::new(region, number).usage() == Use::Index)
+        let segment = number.map(|number| Segment::new(region, number));
+        segment.is_some_and(|segment| segment.usage() == Use::Index && piece - segment.start() < segment.used())
             && self == Self::new(region, piece, self.depth())
             && self.depth() <= root.depth()
     }

@@ -13,7 +13,7 @@ use hammerspace::store::{Condition, Key, Put, Table, ValueKind};
 use hammerspace_error::{Error, Kind, Result};
 
 const WORD: u64 = 8;
-/// A value that words are appended to begins afresh after so many changes.
+/// A value that words are appended to begins afresh after so many changes, each key's at another time: so they are not all long at once.
 const WORDS_MAX: u64 = 300;
 /// A value that is put is gone after so many changes.
 const LIFE: u64 = 8;
@@ -54,9 +54,17 @@ pub(super) fn after(key: u64, change: u64) -> Option<Vec<u8>> {
         Way::Parts if step < 5 => bytes(key, change - step + 1, 70_000 + (step - 1) * 30_000),
         Way::Parts => bytes(key, change - step + 5, if step == 5 { 100 } else { 80_000 }),
         Way::Put => bytes(key, change, 2 * WORD + (key.wrapping_mul(31) ^ change.wrapping_mul(17)) % 600),
-        Way::Append => ((change - change % WORDS_MAX).max(1)..=change).flat_map(|change| word(key, change)).collect(),
+        Way::Append => {
+            let first = change.saturating_sub(words_before(key, change)).max(1);
+            (first..=change).flat_map(|change| word(key, change)).collect()
+        }
         Way::Add => change.to_le_bytes().to_vec(),
     })
+}
+
+/// How many words a value has when this change appends another, if it had begun afresh once.
+fn words_before(key: u64, change: u64) -> u64 {
+    (change + key / 3) % WORDS_MAX
 }
 
 /// Key, number of a change, and bytes that follow from both.
@@ -77,7 +85,7 @@ pub(super) fn make(table: &Table, key: u64, change: u64) -> Result<()> {
     match Way::of(key) {
         Way::Parts => make_parts(table, key, change, value),
         Way::Put => make_put(table, key, change, value),
-        Way::Append if change.is_multiple_of(WORDS_MAX) => put(table, key, value, &appendable()),
+        Way::Append if words_before(key, change) == 0 => put(table, key, value, &appendable()),
         Way::Append => table.append(key, word(key, change)).map(drop),
         Way::Add => must(key, u64::try_from(table.add(key, 1)?) == Ok(change)),
     }
