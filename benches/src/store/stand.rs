@@ -1,11 +1,13 @@
 //! A store as programs have it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use hammerspace::Store;
 use hammerspace::store::{Options, Table, TableOptions};
 
 use crate::Result;
+use crate::measure::timed;
 
 /// The table that records come to.
 pub(super) const NAME: &str = "records";
@@ -30,12 +32,14 @@ impl Stand {
         path_in(&self.directory)
     }
 
-    /// The same store, opened anew.
-    pub(super) fn reopen(self) -> Result<Self> {
+    /// The same store, opened anew, and how long that took.
+    pub(super) fn reopen(self) -> Result<(Self, Duration)> {
         let Self { table, store, directory } = self;
+        // To unmap what it had mapped is no part of it.
         drop((table, store));
-        let store = Store::open(path_in(&directory))?;
-        Ok(Self { table: store.table(NAME)?, store, directory })
+        let (time, store) = timed(|| Store::open(path_in(&directory)));
+        let store = store?;
+        Ok((Self { table: store.table(NAME)?, store, directory }, time))
     }
 }
 

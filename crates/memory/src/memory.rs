@@ -271,6 +271,7 @@ fn plant(region: &Region, backing: &dyn Backing) -> Result<Pool> {
     };
     pool.pieces.push(spare);
     split::plant(region, piece);
+    pool.back_reserve(region, backing)?;
     region.store(INCARNATION, 1);
     region.finish();
     Ok(pool)

@@ -191,10 +191,15 @@ impl Owner {
         let clock = region.word(CLOCK);
         let written = seat.head(stream).renew(region, segment, clock.load(Relaxed));
         clock.fetch_add(written, Relaxed);
-        if self.is_short() || lock(&self.pool).is_unready(region) {
+        self.call();
+        Ok(())
+    }
+
+    /// Calls those who clean and make ready, if there is something to do for them.
+    fn call(&self) {
+        if self.is_short() || lock(&self.pool).is_unready(&self.region) {
             self.bell.ring();
         }
-        Ok(())
     }
 
     /// Makes passes over what has expired, while there is too much. `false` if there still is in the end.
@@ -415,6 +420,7 @@ impl Owner {
             self.file.back(region, next, WORD << (place.root.depth() + 1))?;
         }
         let pieces = self.take_or_gain(|pool| pool.take_pieces(region, &self.file, For::Keeper))?;
+        self.call();
         match split::split(region, place, hash, pieces, self.incarnation) {
             Ok(old) => lock(&self.pool).pieces.push(old),
             Err(why) => {

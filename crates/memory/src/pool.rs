@@ -4,8 +4,9 @@
 //!   is.
 //! - Segments that were never used get their memory ahead of need, by the cleaners' threads, as long as there are enough of them:
 //!   zeroing two megabytes takes longer than any change should.
-//! - The index takes its memory in pieces, as it is split: many are split at about the same time, faster than anybody could get segments
-//!   ready, and none of them should wait for two megabytes.
+//! - Many pieces of the index are split at about the same time, faster than anybody could get segments ready. Then the index gets its
+//!   memory a piece at a time, for none of them should wait for two megabytes; otherwise as everybody, since the kernel may have a huge
+//!   page for a whole segment.
 //! - What somebody leaves to others has its memory. So where the machine has none for another segment, cleaners go on with those that
 //!   there are.
 //! - The last segments are kept back, for those on whom progress depends: cleaners may take all, the index all but one pass's
@@ -39,8 +40,10 @@ const FOR_KEEPERS: u64 = 2;
 /// Beyond those, what parts of a long value may take while it and the one that it replaces both exist.
 pub(crate) const FOR_SUCCESSORS: u64 = 2;
 
-/// Segments that are to be ready for users, beyond those that they leave to others.
-const READY: u64 = 4;
+/// Segments that are to be ready, beyond those that users leave to others.
+const READY: u64 = 16;
+/// How many of these the index leaves to records.
+const FOR_RECORDS: u64 = 4;
 
 /// What is free. One for a region, behind a lock.
 #[derive(Default)]
@@ -95,6 +98,20 @@ impl Pool {
     /// Whether segments should be made ready. Not the last ones: who needs those must not miss what is in the making.
     pub(crate) fn is_unready(&self, region: &Region) -> bool {
         self.backed() < Self::reserve(For::User, self.cleaners) + READY && Self::untouched(region) > READY
+    }
+
+    /// Gives what users leave to others its memory.
+    pub(crate) fn back_reserve(&mut self, region: &Region, backing: &dyn Backing) -> Result<()> {
+        while self.backed() < Self::reserve(For::User, self.cleaners) && self.bare(region) > 0 {
+            self.back_one(region, backing)?;
+        }
+        Ok(())
+    }
+
+    fn back_one(&mut self, region: &Region, backing: &dyn Backing) -> Result<()> {
+        let segment = self.claim(region);
+        let backed = backing.back(region, region.layout.segment(segment), region.layout.segment_size);
+        self.settle(segment, backed)
     }
 
     /// A segment that needs memory.
@@ -153,9 +170,7 @@ impl Pool {
             return Ok(None);
         }
         while self.backed() <= reserve {
-            let segment = self.claim(region);
-            let backed = backing.back(region, region.layout.segment(segment), region.layout.segment_size);
-            self.settle(segment, backed)?;
+            self.back_one(region, backing)?;
         }
         self.taken += u64::from(who != For::Cleaner);
         // First what was in use before.
@@ -171,7 +186,8 @@ impl Pool {
     /// Two pieces for a split. `None` if there is no room for them.
     pub(crate) fn take_pieces(&mut self, region: &Region, backing: &dyn Backing, who: For) -> Result<Option<[u64; 2]>> {
         while self.pieces.len() < 2 {
-            if !self.grow_index(region, backing, who) && !self.take_for_index(region, backing, who)? {
+            let is_ready = self.backed() > Self::reserve(For::User, self.cleaners) + FOR_RECORDS;
+            if (is_ready || !self.grow_index(region, backing, who)) && !self.take_for_index(region, backing, who)? {
                 return Ok(None);
             }
         }

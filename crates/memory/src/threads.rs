@@ -36,11 +36,10 @@ impl Bell {
         lock(&self.state).is_over
     }
 
-    /// Waits to be woken. `false` when it is time to end.
-    fn wait(&self) -> bool {
+    /// Waits to be woken.
+    fn wait(&self) {
         let mut state = wait_while(&self.state, &self.rung, NAP, |state| !state.is_rung && !state.is_over);
         state.is_rung = false;
-        !state.is_over
     }
 }
 
@@ -54,8 +53,9 @@ impl Owner {
     /// Starts a thread that cleans whenever free segments become few.
     pub(crate) fn spawn_cleaner(self: Arc<Self>, number: usize) -> Result<JoinHandle<()>> {
         let work = move || {
-            while self.bell.wait() {
+            while !self.bell.is_over() {
                 while !self.bell.is_over() && self.work(number) {}
+                self.bell.wait();
             }
         };
         Builder::new().name("hammerspace-cleaner".to_string()).spawn(work).doing("start a thread")
