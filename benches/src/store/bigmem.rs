@@ -3,13 +3,15 @@
 //!
 //! At most two of stores and hash map live at a time: each takes a quarter or more of the memory that the bench is meant for.
 
+use std::time::Duration;
+
 use hammerspace::store::{Cursor, Key, Table, ValueKind};
 use hammerspace_workloads::bigmem::Record;
 
 use super::events::{Events, Goals, Target};
 use super::windows::{Window, Windows};
 use crate::Result;
-use crate::measure::{beside_a_spinner, millions_a_second, timed_ok};
+use crate::measure::{Lap, beside_a_spinner, millions_a_second, timed_ok};
 use crate::report::Row;
 use crate::scale::{Scale, in_words};
 
@@ -50,15 +52,15 @@ fn with_versions(scale: &Scale, events: &Events) -> Result<Vec<Row>> {
     let name = name("with versions, beside a thread that spins", events);
     let goals = Goals { steadiness: None, overhead: Some("<= 36 B/key"), ..GOALS };
     let mut rows = target.rows(scale, events, &windows, &name, goals)?;
-    let [ours, spinner] = [windows.slowest().wall, kept].map(|time| time.as_secs_f64() * 1e3);
-    rows.push(Row::new(
-        "slowest 64 appends by the clock",
-        "ms",
-        ours,
-        "longest step of the thread that spins",
-        spinner,
-    ));
+    rows.extend(slowest("slowest 64 appends", windows.slowest(), "longest step of the thread that spins", kept));
     Ok(rows)
+}
+
+/// The slowest of ours beside a peer's, by either clock.
+fn slowest(name: &str, ours: Lap, peer: &'static str, theirs: Lap) -> [Row; 2] {
+    let millis = |time: Duration| time.as_secs_f64() * 1e3;
+    [("by the clock", ours.wall, theirs.wall), ("in processor time", ours.cpu, theirs.cpu)]
+        .map(|(by, ours, theirs)| Row::new(format!("{name} {by}"), "ms", millis(ours), peer, millis(theirs)))
 }
 
 /// In turn with a hash map of vectors on the heap.
@@ -79,6 +81,7 @@ fn one_at_a_time(scale: &Scale, events: &Events) -> Result<Vec<Row>> {
     let mut rows = target.rows(scale, events, &ours, &name, Goals { rate: Some(">= 1.2 M/s"), ..GOALS })?;
     let beside = Row::new(format!("{name}, in turn with a map"), "M/s", ours.rate(), "hashbrown", peer.rate());
     rows.push(beside.goal(scale.goal(">= 1")));
+    rows.extend(slowest("slowest 64 appends one at a time", ours.slowest(), "hashbrown", peer.slowest()));
     Ok(rows)
 }
 

@@ -1,10 +1,17 @@
 //! Heads: where records are appended, each by one thread at a time.
 
+use std::ops::Range;
+
+use crate::geometry::BUCKET;
 use crate::record::{Head as RecordHead, Key, Record, Traits};
 use crate::region::Region;
 use crate::segment::{Segment, Stream, Use};
 use crate::sync::Ordering::Release;
 use crate::sync::fence;
+
+/// Which lines beyond a record are asked for once it is written: the next ones go there. Whoever opens or closes a lock waits for all that
+/// it has written before, and so for a line that is not in the cache.
+const LINES_AHEAD: Range<u64> = 2..4;
 
 /// An open segment, and how far it is written.
 pub(crate) struct Head {
@@ -100,6 +107,9 @@ impl Head {
             segment.note_expiry(expiry, head.size());
         }
         self.used += head.size();
+        for line in LINES_AHEAD {
+            region.prefetch(self.start + self.used + line * BUCKET);
+        }
         segment.set_used(self.used);
     }
 }

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use hammerspace_error::{Error, Kind, Result};
 
 use crate::change::{Change, Old, Outcome, Value};
+use crate::flight::ask_for_record;
 use crate::index::bucket::Locked;
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
@@ -122,6 +123,7 @@ fn attempt<'c>(
     let region = &owner.region;
     let home = Locked::of(region, target.hash, owner.incarnation)?;
     let found = home.0.find(|at, slot| {
+        ask_for_record(region, slot);
         let record = Record::at(region, slot.address());
         let is_it = record.is_of(region, target.table.number, target.key);
         is_it.then_some(Found { at, slot, old: Old { region, record } })
