@@ -230,6 +230,17 @@ impl Owner {
         lock(&self.pool).settle(segment, backed).map(|()| true)
     }
 
+    /// Makes one huge page of what a segment of the index got piece by piece, where the kernel can. `false` if there is none.
+    pub(crate) fn gather(&self) -> bool {
+        let scattered = lock(&self.pool).scattered.pop();
+        scattered.is_some_and(|segment| {
+            let region = &self.region;
+            // It has its memory, so at worst it keeps its small pages.
+            self.file.back(region, region.layout.segment(segment), region.layout.segment_size).ok();
+            true
+        })
+    }
+
     /// Removes a record that its slot in this home names.
     pub(crate) fn remove(&self, home: &Locked<'_>, at: u64, slot: Slot, record: Record) {
         home.0.remove(at, slot);

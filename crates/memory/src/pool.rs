@@ -6,7 +6,7 @@
 //!   zeroing two megabytes takes longer than any change should.
 //! - Many pieces of the index are split at about the same time, faster than anybody could get segments ready. Then the index gets its
 //!   memory a piece at a time, for none of them should wait for two megabytes; otherwise as everybody, since the kernel may have a huge
-//!   page for a whole segment.
+//!   page for a whole segment. What came in pieces is made one by the cleaners' threads.
 //! - What somebody leaves to others has its memory. So where the machine has none for another segment, cleaners go on with those that
 //!   there are.
 //! - The last segments are kept back, for those on whom progress depends: cleaners may take all, the index all but one pass's
@@ -59,6 +59,8 @@ pub(crate) struct Pool {
     pub(crate) pieces: Vec<u64>,
     /// Segments of the index that get their memory piece by piece.
     pub(crate) growing: Vec<u64>,
+    /// Those that have got all of it so, and not as one huge page.
+    pub(crate) scattered: Vec<u64>,
     pub(crate) index_segments: u64,
     /// Segments that a former owner was writing to: the first for heads of their streams, who go on there.
     pub(crate) open: Vec<(Stream, u64)>,
@@ -213,7 +215,7 @@ impl Pool {
         self.pieces.push(piece);
         segment.set_used(segment.used() + size);
         if segment.used() == region.layout.segment_size {
-            self.growing.pop();
+            self.scattered.extend(self.growing.pop());
         }
         true
     }
@@ -285,6 +287,17 @@ mod tests {
     }
 
     #[test]
+    fn a_segment_whose_pieces_all_have_their_memory_can_be_gathered() {
+        let (region, mut pool, backing) = (region(100), Pool::default(), Room(Cell::new(17)));
+        for _ in 0..8 {
+            pool.take_pieces(&region, &backing, For::Cleaner).unwrap();
+        }
+        assert_eq!((&*pool.scattered, &*pool.growing, Segment::new(&region, 0).used()), (&[0][..], &[][..], 4096));
+        pool.take_pieces(&region, &backing, For::Cleaner).unwrap_err();
+        assert_eq!((&*pool.growing, pool.pieces.len()), (&[1][..], 1));
+    }
+
+    #[test]
     fn the_index_gets_its_memory_piece_by_piece() {
         let (region, mut pool, backing) = (region(100), Pool::default(), Room(Cell::new(3)));
         let take = |pool: &mut Pool| pool.take_pieces(&region, &backing, For::Cleaner);
@@ -297,6 +310,7 @@ mod tests {
         pieces.sort_unstable();
         let of = |segment: u64, pieces: u64| (0..pieces).map(move |piece| region.layout.segment(segment) + piece * 256);
         assert_eq!(pieces, of(0, 3).chain(of(7, 16)).collect::<Vec<_>>());
+        assert!(pool.scattered.is_empty());
         assert_eq!((pool.growing, Segment::new(&region, 0).used(), pool.index_segments), (vec![0], 3 * 256, 2));
     }
 }

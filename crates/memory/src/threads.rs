@@ -64,7 +64,9 @@ impl Owner {
     /// Does some of what there is to do. `false` if that is nothing. What keeps a thread from its work keeps writers from writing, and they
     /// say so.
     fn work(&self, number: usize) -> bool {
-        self.prepare().unwrap_or(false) || self.purge() | (self.is_short() && self.clean_with(number).unwrap_or(false))
+        self.prepare().unwrap_or(false)
+            || self.purge() | (self.is_short() && self.clean_with(number).unwrap_or(false))
+            || self.gather()
     }
 
     fn clean_with(&self, number: usize) -> Result<bool> {
