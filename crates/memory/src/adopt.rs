@@ -39,7 +39,7 @@ pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64)> {
     for segment in (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)) {
         match segment.usage() {
             // Its owner may have died before it had its memory.
-            Use::Free if segment.is_unused() => pool.unbacked.push(segment.number),
+            Use::Free if segment.is_unused() => pool.unbacked.push_back(segment.number),
             Use::Free => pool.free.push_back(segment.number),
             Use::Index => {
                 pool.index_segments += 1;

@@ -49,7 +49,9 @@ impl Memory {
     /// Of the options only threads count, as far as the store is large enough for so many. O(segments + entries of the directory).
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let Held { file, region, lock } = home::open(path.as_ref())?;
-        let (pool, live) = adopt::adopt(&region).map_err(|error| error.file(file.path()))?;
+        let (mut pool, live) = adopt::adopt(&region).map_err(|error| error.file(file.path()))?;
+        // What has no memory gets it when it is needed, or says so then.
+        pool.back_reserve(&region, &file).ok();
         let options = &options.within(region.load(LIMIT));
         let memory = Self::own(region, pool, live, file, Some(lock), options)?;
         large::remove_pending(&memory.owner);
@@ -234,7 +236,7 @@ impl Memory {
         key.hash(self.owner.region.seed, table.number)
     }
 
-    /// Lets a cleaner make one segment free, now. `false` if no segment is worth it.
+    /// Removes what dropped tables left in one segment, and lets a cleaner make one free, now. `false` if there is neither.
     pub fn clean(&self) -> Result<bool> {
         self.check()?;
         self.owner.clean()

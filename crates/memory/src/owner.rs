@@ -294,7 +294,7 @@ impl Owner {
             let is_gain = pool.available(&self.region) > available || pool.taken != taken || is_purging;
             vain = if is_gain { 0 } else { vain + 1 };
             drop(pool);
-            if !has_gained || vain > vain_max {
+            if !has_gained && !is_gain || vain > vain_max {
                 return Err(why.unwrap_or_else(|| self.full()));
             }
         }

@@ -51,8 +51,8 @@ pub(crate) struct Pool {
     pub(crate) free: VecDeque<u64>,
     /// Segments that were never used and have their memory.
     ready: VecDeque<u64>,
-    /// Segments that were to get their memory, and have not: there was none, or a former owner died meanwhile.
-    pub(crate) unbacked: Vec<u64>,
+    /// Segments that were to get their memory, and may not have it: there was none, or a former owner died meanwhile.
+    pub(crate) unbacked: VecDeque<u64>,
     /// Whether there was no memory when it was asked for last.
     is_dry: bool,
     /// Pieces of the index that nobody uses.
@@ -99,7 +99,13 @@ impl Pool {
 
     /// Whether segments should be made ready. Not the last ones: who needs those must not miss what is in the making.
     pub(crate) fn is_unready(&self, region: &Region) -> bool {
-        self.backed() < Self::reserve(For::User, self.cleaners) + READY && Self::untouched(region) > READY
+        let wanted = Self::reserve(For::User, self.cleaners) + READY;
+        !self.is_dry && self.backed() < wanted && Self::untouched(region) > wanted
+    }
+
+    /// Lets threads ask for memory once more, should there have been none.
+    pub(crate) fn hope(&mut self) {
+        self.is_dry = false;
     }
 
     /// Gives what users leave to others its memory.
@@ -116,9 +122,9 @@ impl Pool {
         self.settle(segment, backed)
     }
 
-    /// A segment that needs memory.
+    /// A segment that needs memory: each in turn, for some may have it.
     pub(crate) fn claim(&mut self, region: &Region) -> u64 {
-        self.unbacked.pop().unwrap_or_else(|| {
+        self.unbacked.pop_front().unwrap_or_else(|| {
             let fresh = region.load(SEGMENTS_FRESH);
             region.store(SEGMENTS_FRESH, fresh + 1);
             fresh
@@ -130,7 +136,7 @@ impl Pool {
         self.is_dry = result.is_err();
         match &result {
             Ok(()) => self.ready.push_back(segment),
-            Err(_) => self.unbacked.push(segment),
+            Err(_) => self.unbacked.push_back(segment),
         }
         result
     }
@@ -198,11 +204,11 @@ impl Pool {
 
     /// Gives the next piece its memory. `false` if there is none, of either.
     fn grow_index(&mut self, region: &Region, backing: &dyn Backing, who: For) -> bool {
-        if self.growing.is_empty()
-            && self.available(region) > Self::reserve(who, self.cleaners)
-            && self.bare(region) > 0
-        {
+        let is_left = !self.is_dry && self.available(region) > Self::reserve(who, self.cleaners);
+        if self.growing.is_empty() && is_left && self.bare(region) > 0 {
             let segment = self.claim(region);
+            // First: should the owner die here, nobody must take it for a free one that was in use, and so has its memory.
+            Segment::new(region, segment).set_usage(Use::Index);
             self.begin_index(region, segment);
             self.growing.push(segment);
         }

@@ -8,7 +8,7 @@
 use crate::flaw::Flaw;
 use crate::index::bucket::Locked;
 use crate::owner::Owner;
-use crate::region::{Region, SEGMENTS_FRESH};
+use crate::region::{Generation, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Use};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::{AtomicU64, Mutex, lock};
@@ -38,14 +38,18 @@ impl Purge {
         Self { tables, next: 0, is_whole: true }
     }
 
-    /// The next segment that may have records of the tables.
-    fn next<'r>(&mut self, region: &'r Region) -> Option<Segment<'r>> {
+    /// The next segment that may have records of the tables, as long as its generation is this.
+    fn next<'r>(&mut self, region: &'r Region) -> Option<(Segment<'r>, Generation<'r>)> {
         let mask = self.tables.iter().fold(0, |mask, table| mask | 1 << (table % 64));
-        let is_one =
-            |segment: &Segment<'_>| segment.tables() & mask != 0 && !matches!(segment.usage(), Use::Free | Use::Index);
         // Those that come into use meanwhile have none.
-        let found = (self.next..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)).find(is_one);
-        self.next = found.map_or(u64::MAX, |segment| segment.number + 1);
+        let found = (self.next..region.load(SEGMENTS_FRESH)).find_map(|number| {
+            let segment = Segment::new(region, number);
+            // First the generation: who begins another use changes it first, and says last what use that is.
+            let generation = region.generation(segment.start())?;
+            let is_one = !matches!(segment.usage(), Use::Free | Use::Index) && segment.tables() & mask != 0;
+            is_one.then_some((segment, generation))
+        });
+        self.next = found.map_or(u64::MAX, |(segment, _)| segment.number + 1);
         found
     }
 }
@@ -103,7 +107,7 @@ impl Owner {
             return false;
         }
         match purge.next(&self.region) {
-            Some(segment) => purge.is_whole &= self.purge_segment(segment),
+            Some((segment, generation)) => purge.is_whole &= self.purge_segment(segment, generation),
             None => self.end_purge(&mut purge),
         }
         true
@@ -117,9 +121,8 @@ impl Owner {
     }
 
     /// `false` if damage hides some of the segment's records.
-    fn purge_segment(&self, segment: Segment<'_>) -> bool {
+    fn purge_segment(&self, segment: Segment<'_>, generation: Generation<'_>) -> bool {
         let region = &self.region;
-        let Some(generation) = region.generation(segment.start()) else { return false };
         let (mut is_whole, mut scratch) = (true, Vec::new());
         let mut walk = Walk::over(region, segment);
         for record in walk.by_ref() {

@@ -36,10 +36,10 @@ impl Bell {
         lock(&self.state).is_over
     }
 
-    /// Waits to be woken.
-    fn wait(&self) {
+    /// Waits to be woken. `false` if nobody did, for so long.
+    fn wait(&self) -> bool {
         let mut state = wait_while(&self.state, &self.rung, NAP, |state| !state.is_rung && !state.is_over);
-        state.is_rung = false;
+        std::mem::take(&mut state.is_rung)
     }
 }
 
@@ -55,7 +55,9 @@ impl Owner {
         let work = move || {
             while !self.bell.is_over() {
                 while !self.bell.is_over() && self.work(number) {}
-                self.bell.wait();
+                if !self.bell.wait() {
+                    lock(&self.pool).hope();
+                }
             }
         };
         Builder::new().name("hammerspace-cleaner".to_string()).spawn(work).doing("start a thread")

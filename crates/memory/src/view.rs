@@ -204,7 +204,7 @@ pub struct Usage {
     pub limit: u64,
     /// Bytes of a segment.
     pub segment_size: u64,
-    /// Segments that were used and are free.
+    /// Segments that are free, and were used or made ready.
     pub free: u64,
     /// Segments of the index.
     pub index: u64,

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::{process, thread};
 
 use fastrand::Rng;
-use hammerspace_error::{Error, Kind};
+use hammerspace_error::{Error, Kind, Result};
 use hammerspace_memory::{Cursor, Geometry, KEY_LEN_MAX, Key, Memory, Options, Reader, VALUE_LEN_MAX};
 use hammerspace_os::File;
 use hammerspace_os::process::fork::{fork, mount_memory};
@@ -339,41 +339,66 @@ fn assert_says_what_to_do(said: &str, mount: &Path, needed: u64) {
 /// Memory is taken as it is needed: that somebody else has taken it meanwhile is found out late, and said as well.
 #[test]
 fn a_file_system_that_has_become_too_small_says_so() {
-    const SIZE: u64 = 4 << 20;
-    let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
-    let child = fork(|| {
-        let small = scratch.path().canonicalize().unwrap();
-        if !mount_memory(&small, SIZE) {
-            eprintln!("not looked at: this user may not mount a file system");
-            return 0;
-        }
-        let options = Options { region: Some(small.clone()), limit: SIZE / 2, ..tiny(0) };
+    on_small_file_system(|small| {
+        let options = Options { region: Some(small.into()), limit: SMALL / 2, ..tiny(0) };
         let memory = Memory::create(small.join("store"), &options).unwrap();
-        let refused = memory.set_limit(2 * SIZE).unwrap_err();
-        assert_eq!((refused.kind(), memory.view().usage().limit), (Kind::Full, SIZE / 2), "{refused}");
+        let refused = memory.set_limit(2 * SMALL).unwrap_err();
+        assert_eq!((refused.kind(), memory.view().usage().limit), (Kind::Full, SMALL / 2), "{refused}");
         let taken = memory.view().usage().in_use() + memory.view().usage().free;
-        assert_says_what_to_do(&refused.to_string(), &small, 2 * SIZE - taken);
-        fs::write(small.join("other"), vec![1; (SIZE - SIZE / 4) as usize]).unwrap();
-        let mut key = 0;
-        let refused = loop {
-            match memory.put(PLAIN, Key::Integer(key), 0, &[7; 60], None, |_| true) {
-                Ok(_) => key += 1,
-                Err(error) => break error,
-            }
-        };
+        assert_says_what_to_do(&refused.to_string(), small, 2 * SMALL - taken);
+        let (_, refused) = fill(&memory, small);
         assert_eq!(refused.kind(), Kind::Full, "{refused}");
         // The segment that could not be had is one that may be used again.
         let usage = memory.view().usage();
         let taken = usage.in_use() + usage.free - usage.segment_size;
-        assert_says_what_to_do(&refused.to_string(), &small, SIZE / 2 - taken);
-        // In the memory that it has, the store goes on.
-        for change in 0..20 * key {
-            memory.put(PLAIN, Key::Integer(change % (key / 2)), 0, &[8; 60], None, |_| true).unwrap();
+        assert_says_what_to_do(&refused.to_string(), small, SMALL / 2 - taken);
+    });
+}
+
+#[test]
+fn a_store_goes_on_in_the_memory_that_it_has() {
+    for (cleaners, is_opened_anew) in [(0, false), (1, false), (0, true), (1, true)] {
+        on_small_file_system(|small| {
+            let options = Options { region: Some(small.into()), limit: SMALL / 2, cleaners, ..tiny(0) };
+            let mut memory = Memory::create(small.join("store"), &options).unwrap();
+            let (keys, _) = fill(&memory, small);
+            if is_opened_anew {
+                drop(memory);
+                memory = Memory::open(small.join("store"), &options).unwrap();
+            }
+            assert!((0..20 * keys).all(|key| put(&memory, key % (keys / 2)).is_ok()));
+            // Once there is room again, it grows.
+            fs::remove_file(small.join("other")).unwrap();
+            assert!((keys..2 * keys).all(|key| put(&memory, key).is_ok()));
+            assert_eq!((memory.verify().faults, memory.verify().records), (0, 2 * keys));
+        });
+    }
+}
+
+fn put(memory: &Memory, key: u64) -> Result<()> {
+    memory.put(PLAIN, Key::Integer(key), 0, &[7; 60], None, |_| true).map(drop)
+}
+
+/// Puts keys into a store on a small file system, most of which something else has taken. Gives how many there is room for, and what
+/// the next one is told.
+fn fill(memory: &Memory, small: &Path) -> (u64, Error) {
+    fs::write(small.join("other"), vec![1; (SMALL - SMALL / 4) as usize]).unwrap();
+    (0..SMALL).find_map(|key| Some((key, put(memory, key).err()?))).unwrap()
+}
+
+const SMALL: u64 = 4 << 20;
+
+/// What a child finds in a directory that is a file system of its own, in memory.
+fn on_small_file_system(look: impl FnOnce(&Path)) {
+    let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
+    let child = fork(|| {
+        let small = scratch.path().canonicalize().unwrap();
+        if mount_memory(&small, SMALL) {
+            look(&small);
+        } else {
+            eprintln!("not looked at: this user may not mount a file system");
         }
-        // Once there is room again, it grows.
-        fs::remove_file(small.join("other")).unwrap();
-        memory.put(PLAIN, Key::Integer(key), 0, &[7; 60], None, |_| true).unwrap();
-        i32::from(memory.verify().faults > 0 || memory.verify().records != key + 1)
+        0
     });
     assert_eq!(child.wait(), Some(0));
 }
