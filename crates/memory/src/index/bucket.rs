@@ -77,17 +77,13 @@ impl<'r> Home<'r> {
             if displacement == 0 {
                 reach = (line[0].load(Acquire) >> REACH_SHIFT).min(REACH_MAX);
             }
-            let slots: [Slot; SLOTS as usize] = std::array::from_fn(|number| Slot(line[number + 1].load(Acquire)));
-            // All of them before the first branch: at one that depends on a line which is still to come, the processor would guess, and
-            // begin anew what it had begun of the next keys.
-            let may_be = |number: usize| u32::from(slots[number].may_be(self.hash, displacement)) << number;
-            let mut left = (0..slots.len()).fold(0, |left, number| left | may_be(number));
-            while left != 0 {
-                let number = left.trailing_zeros();
-                if let Some(found) = found(bucket + u64::from(number + 1) * WORD, slots[number as usize]) {
+            for (number, word) in line[1..].iter().enumerate() {
+                let slot = Slot(word.load(Acquire));
+                if slot.may_be(self.hash, displacement)
+                    && let Some(found) = found(bucket + (number as u64 + 1) * WORD, slot)
+                {
                     return Some(found);
                 }
-                left &= left - 1;
             }
             if displacement >= reach {
                 return None;

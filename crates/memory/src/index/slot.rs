@@ -55,7 +55,7 @@ impl Slot {
     /// Whether it may be the slot of a key of this hash, found this far from the key's home.
     #[inline]
     pub(crate) fn may_be(self, hash: u64, displacement: u64) -> bool {
-        (self.0 >> MATCH_SHIFT == (hash >> TAG_SHIFT << 4 | displacement)) & !self.is_empty()
+        self.0 >> MATCH_SHIFT == (hash >> TAG_SHIFT << 4 | displacement) && !self.is_empty()
     }
 }
 
