@@ -80,6 +80,11 @@ impl Catalogue {
         Ok(Self { stamp, ..Self::of_bytes(&bytes)? })
     }
 
+    /// Whether there is no list of tables at all, as before the first was put.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.len == 0
+    }
+
     fn of_bytes(bytes: &[u8]) -> Result<Self> {
         let mut catalogue = Self { len: bytes.len(), ..Self::default() };
         let (mut rest, mut numbers) = (bytes, HashSet::new());

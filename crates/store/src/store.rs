@@ -68,7 +68,12 @@ impl Store {
     ///
     /// What is read is what its owner wrote, up to that instant; if the owner dies, what it left. O(1).
     pub fn attach(path: impl AsRef<Path>) -> Result<Self> {
-        Self::start(Access::Reader(Reader::attach(path)?))
+        let reader = Reader::attach(path)?;
+        if Catalogue::read(reader.view())?.is_missing() {
+            let error = Error::new(Kind::Busy, "the store is just being made");
+            return Err(error.remedy("try again; if it stays so, its maker died: `open` it once"));
+        }
+        Self::start(Access::Reader(reader))
     }
 
     /// Deletes a store that nobody owns, region and directory: a region outside the directory would otherwise stay until the machine

@@ -27,6 +27,20 @@ fn keys_and_values_over_the_limit() {
     assert!(!table.contains("key").unwrap());
 }
 
+/// Its region is whole, but its maker has not listed a table yet; perhaps it never will.
+#[test]
+fn a_store_that_is_being_made_is_busy() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("store");
+    let options = Options { region: Some(scratch.path().into()), ..Options::with_limit(64 << 20) };
+    let begun = hammerspace_memory::Memory::create(&path, &options).unwrap();
+    refused(Store::attach(&path), Kind::Busy, "being made");
+    drop(begun);
+    refused(Store::attach(&path), Kind::Busy, "being made");
+    drop(Store::open(&path).unwrap());
+    assert!(Store::attach(&path).is_ok());
+}
+
 #[test]
 fn kinds_that_do_not_fit() {
     let store = small();
