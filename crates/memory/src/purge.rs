@@ -168,6 +168,21 @@ mod tests {
         assert_eq!(memory.verify().faults, 1);
     }
 
+    /// A cleaner has been there, and somebody else is writing to it by now.
+    #[test]
+    fn a_segment_that_was_emptied_meanwhile_is_not_damaged() {
+        let memory = small(64, 4096);
+        memory.put(TABLE, Key::Integer(1), 0, b"value", None, |_| true).unwrap();
+        let region = memory.view().region;
+        let mut segments = (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number));
+        let segment = segments.find(|segment| segment.tables() == 1 << TABLE.number).unwrap();
+        let generation = region.generation(segment.start()).unwrap();
+        region.store(segment.start(), u64::MAX);
+        assert!(!memory.owner().purge_segment(segment, generation));
+        region.store(region.layout.generation(segment.number), u64::MAX);
+        assert!(memory.owner().purge_segment(segment, generation));
+    }
+
     /// While somebody removes what another table left, which takes as long as that is much.
     #[test]
     fn dropping_does_not_wait_for_what_was_dropped_before() {
