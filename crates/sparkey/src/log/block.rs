@@ -15,7 +15,7 @@
 //! further than its entry, unless a cache is to keep the block: it need not see damage behind the entry. `verify` does.
 
 use super::buffer::Buffer;
-use super::entry::{Address, Entry, Head};
+use super::entry::{Address, Entry, EntryKind, Head};
 use super::frame;
 use super::header::LogHeader;
 use super::lookup::Found;
@@ -29,7 +29,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// Bytes that are decoded in one go: each start and stop costs as much as decoding a few entries.
-const AHEAD: usize = 256;
+const AHEAD: usize = 128;
 
 /// A cursor over the decoded blocks of a log.
 pub(crate) struct Blocks<'a> {
@@ -96,6 +96,7 @@ impl<'a> Blocks<'a> {
             Block::Own(_) => (0, 0),
             Block::Shared(hit) => hit.nearest(address.index),
         };
+        self.reach_about(address.index)?;
         while self.index < address.index {
             self.skip_plain_puts(address.index);
             if self.index < address.index {
@@ -111,12 +112,10 @@ impl<'a> Blocks<'a> {
         let (made, len) = (self.made(), self.len() as u64);
         let (mut at, mut here) = (self.at, self.index);
         while here < index {
-            let Some(Ok((first, first_len))) = made.get(at..).map(vlq::read) else { break };
-            let Ok((value_len, second_len)) = vlq::read(&made[at + first_len..]) else { break };
-            // A put's first number is one more than its key is long; a delete's is 0.
-            let Some(key_len) = first.checked_sub(1) else { break };
-            let end = ((at + first_len + second_len) as u64).saturating_add(key_len).saturating_add(value_len);
-            if end >= len || key_len > self.header.max_key_len || value_len > self.header.max_value_len {
+            let Some(Ok(head)) = made.get(at..).map(Head::parse) else { break };
+            let end = (at as u64).saturating_add(head.entry_len());
+            let is_plain = head.kind == EntryKind::Put && end < len;
+            if !is_plain || head.key_len > self.header.max_key_len || head.value_len > self.header.max_value_len {
                 break;
             }
             (at, here) = (end as usize, here + 1);
@@ -285,6 +284,14 @@ impl<'a> Blocks<'a> {
             Block::Own(buffer) if buffer.made().len() < end => self.reach(end + AHEAD),
             _ => Ok(()),
         }
+    }
+
+    /// Decodes on to where entry number `index` ends if it and those before it are as long as the log's entries are on average:
+    /// in one go, as a rule, rather than in many.
+    #[inline]
+    fn reach_about(&mut self, index: u32) -> Result<()> {
+        let mean = self.header.put_size / self.header.num_puts.max(1);
+        self.reach(mean.saturating_mul(u64::from(index) + 1) as usize)
     }
 
     /// Decodes on until `end` bytes of the block are there, or all of it.
