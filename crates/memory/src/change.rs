@@ -36,7 +36,7 @@ impl Old<'_> {
         if self.record.head.is_large() {
             return false;
         }
-        self.record.read_value(self.region, out);
+        self.record.value(self.region).append_to(out);
         true
     }
 
@@ -59,7 +59,7 @@ impl Old<'_> {
     #[cold]
     fn read_large(&self) -> Large {
         let mut bytes = Vec::new();
-        self.record.read_value(self.region, &mut bytes);
+        self.record.value(self.region).append_to(&mut bytes);
         Large::of(&bytes)
     }
 }

@@ -26,7 +26,7 @@ use crate::read::Seen;
 use crate::record::Record;
 use crate::region::{CLOCK, MOVED};
 use crate::segment::{Segment, Stream, Use};
-use crate::sync::Ordering::Relaxed;
+use crate::sync::Ordering::{Relaxed, Release};
 use crate::sync::lock;
 use crate::victims::Victims;
 use crate::walk::Walk;
@@ -186,7 +186,7 @@ impl Cleaner {
         }
         let cleaned = record.head.cleaned();
         let address = head.append_copy(region, record, cleaned, |_| {});
-        region.store(at, slot.moved_to(address).0);
+        at.store(slot.moved_to(address).0, Release);
         Segment::bury_record(region, record);
         if cleaned.size() < size {
             owner.live.fetch_sub(size - cleaned.size(), Relaxed);

@@ -12,32 +12,47 @@ use crate::index::bucket::Home;
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::region::Region;
+use crate::sync::AtomicU64;
 
 /// How many keys wait for their buckets, and as many for their records. The processor has room for some ten to twenty misses.
 const AHEAD: usize = 16;
 
 /// A key that is on its way.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Flight {
+pub(crate) struct Flight<'r> {
     pub(crate) hash: u64,
+    /// The piece that the directory showed for it.
+    pub(crate) place: Place,
     /// The first slot that may be the key's, and where it stands.
-    pub(crate) slot: Option<(u64, Slot)>,
+    pub(crate) slot: Option<(&'r AtomicU64, Slot)>,
 }
 
-impl Flight {
+impl<'r> Flight<'r> {
+    /// Looks at the directory.
     #[inline]
-    fn home(self, region: &Region) -> Home<'_> {
-        Home::new(region, Place::of(region, self.hash), self.hash)
+    pub(crate) fn start(region: &'r Region, hash: u64) -> Self {
+        Self { hash, place: Place::of(region, hash), slot: None }
+    }
+
+    #[inline]
+    fn home(self, region: &'r Region) -> Home<'r> {
+        Home::new(region, self.place, self.hash)
+    }
+
+    /// Looks at the buckets, for the slot.
+    #[inline]
+    pub(crate) fn look(self, region: &'r Region) -> Self {
+        Self { slot: self.home(region).find(|at, slot| Some((at, slot))), ..self }
     }
 }
 
 /// Gives each of `count` keys its turn, in order, the memory asked for that it will read. `hash` gives the hash of one.
 #[inline]
-pub(crate) fn in_flight(
-    region: &Region,
+pub(crate) fn in_flight<'r>(
+    region: &'r Region,
     count: usize,
     hash: impl Fn(usize) -> u64,
-    mut turn: impl FnMut(usize, Flight) -> Result<()>,
+    mut turn: impl FnMut(usize, Flight<'r>) -> Result<()>,
 ) -> Result<()> {
     let mut flights = [Flight::default(); 2 * AHEAD];
     let place = |key: usize| key % (2 * AHEAD);
@@ -47,14 +62,14 @@ pub(crate) fn in_flight(
             turn(key, flights[place(key)])?;
         }
         if let Some(key) = step.checked_sub(AHEAD).filter(|key| *key < count) {
-            let flight = &mut flights[place(key)];
-            flight.slot = flight.home(region).find(|at, slot| Some((at, slot)));
+            let flight = flights[place(key)].look(region);
             if let Some((_, slot)) = flight.slot {
                 ask_for_record(region, slot);
             }
+            flights[place(key)] = flight;
         }
         if step < count {
-            let flight = Flight { hash: hash(step), slot: None };
+            let flight = Flight::start(region, hash(step));
             region.prefetch(flight.home(region).address());
             flights[place(step)] = flight;
         }
@@ -87,7 +102,7 @@ mod tests {
         // None, fewer and more than are in flight, and some of them not there.
         for count in [0, 1, AHEAD - 1, AHEAD, AHEAD + 1, 2 * AHEAD, 2 * AHEAD + 1, 100] {
             let mut turns = Vec::new();
-            let mut note = |key: usize, flight: Flight| {
+            let mut note = |key: usize, flight: Flight<'_>| {
                 assert_eq!((flight.hash, flight.slot.is_some()), (hash(key), key < 50), "key {key} of {count}");
                 turns.push(key);
                 Ok(())

@@ -46,6 +46,7 @@ mod verify;
 mod victims;
 mod view;
 mod walk;
+mod words;
 
 // The tests of schedules play as those of threads and processes do.
 #[cfg(test)]

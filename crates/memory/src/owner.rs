@@ -242,14 +242,14 @@ impl Owner {
     }
 
     /// Removes a record that its slot in this home names.
-    pub(crate) fn remove(&self, home: &Locked<'_>, at: u64, slot: Slot, record: Record) {
+    pub(crate) fn remove(&self, home: &Locked<'_>, at: &AtomicU64, slot: Slot, record: Record) {
         home.0.remove(at, slot);
         Segment::bury_record(&self.region, record);
         self.live.fetch_sub(record.head.size(), Relaxed);
     }
 
     /// Removes a record that its slot in this home names, and the parts of its value.
-    pub(crate) fn forget(&self, home: Locked<'_>, at: u64, slot: Slot, record: Record, hash: u64) {
+    pub(crate) fn forget(&self, home: Locked<'_>, at: &AtomicU64, slot: Slot, record: Record, hash: u64) {
         let orphan = Orphan::of(&Old { region: &self.region, record }, hash);
         self.remove(&home, at, slot, record);
         drop(home);

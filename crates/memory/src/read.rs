@@ -16,11 +16,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use hammerspace_error::{Error, Kind, Result};
 
 use crate::flaw::Flaw;
+use crate::flight::Flight;
 use crate::index::bucket::Home;
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::record::{Head, Key, Record};
 use crate::region::{Generation, Region};
+use crate::sync::AtomicU64;
+use crate::sync::Ordering::Acquire;
+use crate::words::Bytes;
 
 /// How often a read begins anew before it says that the region cannot be read.
 pub(crate) const TRIES: u32 = 10_000;
@@ -89,12 +93,18 @@ struct Sight<'r> {
 }
 
 impl Sight<'_> {
-    /// Appends the value to `out`; `None`, and some bytes that mean nothing, if the segment is in another use by then.
-    #[inline]
-    fn read(self, region: &Region, out: &mut Vec<u8>) -> Option<Seen> {
-        self.record.read_value(region, out);
+    /// Appends the record's value to `out`; `None`, and nothing appended, if the segment is in another use by then.
+    #[expect(clippy::inline_always, reason = "see `land`")]
+    #[inline(always)]
+    fn read(self, region: &Region, value: Bytes<'_>, out: &mut Vec<u8>) -> Option<Seen> {
+        let start = out.len();
+        value.append_to(out);
         let seen = Seen::of(region, self.record);
-        self.generation.still_holds().then_some(seen)
+        if self.generation.still_holds() {
+            return Some(seen);
+        }
+        out.truncate(start);
+        None
     }
 }
 
@@ -108,57 +118,75 @@ enum Look<T> {
 }
 
 /// Finds a key and appends its value to `out`, as the record has it.
-#[inline]
 pub(crate) fn read(region: &Region, table: u16, key: Key<'_>, hash: u64, out: &mut Vec<u8>) -> Result<Option<Seen>> {
-    let start = out.len();
     for _ in 0..TRIES {
         let place = Place::of(region, hash);
         match find(region, Home::new(region, place, hash), table, key) {
-            Look::Hit(sight) => {
-                if let Some(seen) = sight.read(region, out) {
+            Look::Hit((sight, value)) => {
+                if let Some(seen) = sight.read(region, value, out) {
                     return Ok(Some(seen));
                 }
-                out.truncate(start);
             }
-            Look::Nothing if Flaw::DirectoryOnce.is_planted() || place.is_current_after(region) => return Ok(None),
+            Look::Nothing if is_unchanged(place, region) => return Ok(None),
             _ => std::hint::spin_loop(),
         }
     }
     Err(restless())
 }
 
-/// The same, by a slot that may be the key's. `None`, and nothing appended, where that does not lead to it: that says
-/// nothing of the key.
-#[inline]
-pub(crate) fn read_at(
+/// The same, once the index has been looked at. What is usual is one straight line, so that the processor gets on to the next lookup
+/// while it waits for memory: the first slot is the key's, or there is none. Whatever else may be, `read` begins anew.
+#[expect(clippy::inline_always, reason = "calls move structures about")]
+#[inline(always)]
+pub(crate) fn land(
     region: &Region,
     table: u16,
     key: Key<'_>,
-    (at, slot): (u64, Slot),
+    flight: Flight<'_>,
+    out: &mut Vec<u8>,
+) -> Result<Option<Seen>> {
+    let seen = match flight.slot {
+        Some(slot) => read_at(region, table, key, slot, out),
+        None if is_unchanged(flight.place, region) => return Ok(None),
+        None => None,
+    };
+    if seen.is_some() { Ok(seen) } else { read(region, table, key, flight.hash, out) }
+}
+
+/// Reads by a slot that may be the key's. `None`, and nothing appended, where that does not lead to it: that says nothing of the key.
+#[expect(clippy::inline_always, reason = "as above")]
+#[inline(always)]
+fn read_at(
+    region: &Region,
+    table: u16,
+    key: Key<'_>,
+    (at, slot): (&AtomicU64, Slot),
     out: &mut Vec<u8>,
 ) -> Option<Seen> {
-    let start = out.len();
-    let sight = sight(region, at, slot).filter(|sight| sight.record.is_of(region, table, key))?;
-    let seen = sight.read(region, out);
-    if seen.is_none() {
-        out.truncate(start);
-    }
-    seen
+    let sight = sight(region, at, slot)?;
+    let value = sight.record.value_of(region, table, key)?;
+    sight.read(region, value, out)
+}
+
+/// Whether the directory is as before, so that what was found nowhere is not there.
+#[inline]
+fn is_unchanged(place: Place, region: &Region) -> bool {
+    Flaw::DirectoryOnce.is_planted() || place.is_current_after(region)
 }
 
 /// Looks for the record of a key.
 #[inline]
-fn find<'r>(region: &'r Region, home: Home<'r>, table: u16, key: Key<'_>) -> Look<Sight<'r>> {
+fn find<'r>(region: &'r Region, home: Home<'r>, table: u16, key: Key<'_>) -> Look<(Sight<'r>, Bytes<'r>)> {
     let found = home.find(|at, slot| {
         let Some(sight) = sight(region, at, slot) else { return (!leads_nowhere(region, slot)).then_some(None) };
-        if sight.record.is_of(region, table, key) {
-            return Some(Some(sight));
+        if let Some(value) = sight.record.value_of(region, table, key) {
+            return Some(Some((sight, value)));
         }
         // Another key's, if it was a record at all.
         if sight.generation.still_holds() { None } else { Some(None) }
     });
     match found {
-        Some(Some(sight)) => Look::Hit(sight),
+        Some(Some(found)) => Look::Hit(found),
         Some(None) => Look::Changed,
         None => Look::Nothing,
     }
@@ -166,9 +194,9 @@ fn find<'r>(region: &'r Region, home: Home<'r>, table: u16, key: Key<'_>) -> Loo
 
 /// The record that a slot names, if it still names it once the generation of the segment is known.
 #[inline]
-fn sight(region: &Region, at: u64, slot: Slot) -> Option<Sight<'_>> {
+fn sight<'r>(region: &'r Region, at: &AtomicU64, slot: Slot) -> Option<Sight<'r>> {
     let generation = region.generation(slot.address())?;
-    (Flaw::SlotOnce.is_planted() || region.load(at) == slot.0)
+    (Flaw::SlotOnce.is_planted() || at.load(Acquire) == slot.0)
         .then(|| Sight { record: Record::at(region, slot.address()), generation })
 }
 
@@ -179,7 +207,7 @@ fn leads_nowhere(region: &Region, slot: Slot) -> bool {
 }
 
 /// What `take` makes of the record that a slot names, if it was that record all the time.
-fn look<T>(region: &Region, at: u64, slot: Slot, take: impl FnOnce(Record) -> Option<T>) -> Look<T> {
+fn look<T>(region: &Region, at: &AtomicU64, slot: Slot, take: impl FnOnce(Record) -> Option<T>) -> Look<T> {
     let Some(Sight { record, generation }) = sight(region, at, slot) else {
         return if leads_nowhere(region, slot) { Look::Nothing } else { Look::Changed };
     };
@@ -197,7 +225,8 @@ pub(crate) fn read_home<T>(
     out: &mut Vec<T>,
 ) -> bool {
     let mut is_read = true;
-    home.for_each(|at, mut slot| {
+    home.for_each(|address, mut slot| {
+        let at = region.word(address);
         let displacement = slot.displacement();
         for _ in 0..TRIES {
             // Emptied meanwhile, and perhaps taken by a key of another home.
@@ -207,7 +236,7 @@ pub(crate) fn read_home<T>(
             match look(region, at, slot, &mut take) {
                 Look::Hit(taken) => return out.push(taken),
                 Look::Nothing => return,
-                Look::Changed => slot = Slot(region.load(at)),
+                Look::Changed => slot = Slot(at.load(Acquire)),
             }
         }
         is_read = false;
@@ -227,6 +256,7 @@ mod tests {
     use crate::fixture::{TABLE, small};
     use crate::geometry::WORD;
     use crate::scan::Cursor;
+    use crate::sync::Ordering::Release;
 
     /// A bit of a slot's location that was flipped costs that one key, until it is put again.
     #[test]
@@ -246,14 +276,14 @@ mod tests {
             let hash = memory.hash(TABLE, key);
             let (at, slot) =
                 Home::new(region, Place::of(region, hash), hash).find(|at, slot| Some((at, slot))).unwrap();
-            region.store(at, slot.moved_to(WORD << 36).0);
+            at.store(slot.moved_to(WORD << 36).0, Release);
             assert_eq!(memory.view().get(TABLE.number, key, &mut Vec::new()).unwrap(), None);
             assert_eq!((scanned(), memory.verify().faults), (KEYS - 1, 1));
             assert!(memory.put(TABLE, key, 0, b"anew", None, |_| true).unwrap().before().is_none());
             let mut value = Vec::new();
             assert!(memory.view().get(TABLE.number, key, &mut value).unwrap().is_some() && value == b"anew");
             assert_eq!(scanned(), KEYS);
-            region.store(at, Slot::EMPTY.0);
+            at.store(Slot::EMPTY.0, Release);
         }
     }
 }

@@ -24,6 +24,7 @@ use twox_hash::XxHash3_64;
 use crate::geometry::WORD;
 use crate::region::Region;
 use crate::sync::Ordering::Relaxed;
+use crate::words::{Bytes, begin_with};
 
 /// The longest key, in bytes.
 pub const KEY_LEN_MAX: usize = 1 << 16;
@@ -91,9 +92,15 @@ impl Key<'_> {
         let seed = seed.wrapping_add(u64::from(table).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         match self {
             Key::Integer(key) => mix(key ^ seed),
-            Key::Bytes(bytes) => XxHash3_64::oneshot_with_seed(seed, bytes),
+            Key::Bytes(bytes) => hash_bytes(seed, bytes),
         }
     }
+}
+
+/// A call of its own: it is long, and lookups of integers are not to make room for it.
+#[inline(never)]
+fn hash_bytes(seed: u64, bytes: &[u8]) -> u64 {
+    XxHash3_64::oneshot_with_seed(seed, bytes)
 }
 
 /// The finaliser of splitmix64 (Steele, Lea, Flood, OOPSLA 2014): a bijection.
@@ -314,12 +321,22 @@ impl Record {
     /// Whether it is the record of this key of this table.
     #[inline]
     pub(crate) fn is_of(self, region: &Region, table: u16, key: Key<'_>) -> bool {
+        self.value_of(region, table, key).is_some()
+    }
+
+    /// Its value, if it is the record of this key of this table.
+    #[inline]
+    pub(crate) fn value_of<'r>(self, region: &'r Region, table: u16, key: Key<'_>) -> Option<Bytes<'r>> {
         if self.head.table() != table || self.head.key_code() != key.len_code() {
-            return false;
+            return None;
         }
+        let words = region.words(self.key_address());
         match key {
-            Key::Integer(key) => region.word(self.key_address()).load(Relaxed) == key,
-            Key::Bytes(bytes) => region.is_equal(self.key_address(), bytes),
+            Key::Integer(key) => {
+                let (first, value) = words.split_first()?;
+                (first.load(Relaxed) == key).then(|| Bytes::new(value, 0, self.head.value_len()))
+            }
+            Key::Bytes(key) => begin_with(words, key).then(|| Bytes::new(words, key.len(), self.head.value_len())),
         }
     }
 
@@ -328,7 +345,7 @@ impl Record {
             return OwnedKey::Integer(region.load(self.key_address()));
         }
         let mut bytes = Vec::new();
-        region.read_bytes(self.key_address(), self.head.key_len().min(KEY_LEN_MAX as u64) as usize, &mut bytes);
+        region.bytes(self.key_address(), self.head.key_len().min(KEY_LEN_MAX as u64) as usize).append_to(&mut bytes);
         OwnedKey::Bytes(bytes)
     }
 
@@ -338,7 +355,7 @@ impl Record {
             Key::Integer(region.load(self.key_address()))
         } else {
             scratch.clear();
-            region.read_bytes(self.key_address(), self.head.key_len().min(KEY_LEN_MAX as u64) as usize, scratch);
+            region.bytes(self.key_address(), self.head.key_len().min(KEY_LEN_MAX as u64) as usize).append_to(scratch);
             Key::Bytes(scratch)
         };
         key.hash(region.seed, self.head.table())
@@ -356,10 +373,10 @@ impl Record {
         self.head.is_expiring().then(|| region.load(address) & ((1 << 48) - 1))
     }
 
-    /// Appends its value to `out`.
+    /// Its value.
     #[inline]
-    pub(crate) fn read_value(self, region: &Region, out: &mut Vec<u8>) {
-        region.read_bytes(self.value_address(), self.head.value_len().min(INLINE_MAX), out);
+    pub(crate) fn value(self, region: &Region) -> Bytes<'_> {
+        region.bytes(self.value_address(), self.head.value_len())
     }
 
     /// Writes a whole record at `address`. Nothing names it yet.

@@ -10,8 +10,9 @@ use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::File;
 
 use crate::flaw::Flaw;
-use crate::geometry::{Geometry, Layout, WORD};
+use crate::geometry::{BUCKET, Geometry, Layout, WORD};
 use crate::sync::{AtomicU64, Ordering, Words, fence};
+use crate::words::Bytes;
 
 macro_rules! superblock {
     ($($name:ident = $address:literal;)*) => {
@@ -149,11 +150,11 @@ impl Region {
         self.words.get((address / WORD) as usize).unwrap_or(&ZERO)
     }
 
-    /// The eight words from `address` on, which are a line of the cache. Outside the region, zeros.
+    /// The eight words of the line of the cache that `address` lies in. Outside the region, zeros.
     #[inline]
     pub(crate) fn line(&self, address: u64) -> &[AtomicU64; 8] {
-        let words = self.words.get((address / WORD) as usize..).unwrap_or_default();
-        words.first_chunk().unwrap_or(&ZEROS)
+        let (lines, _) = self.words.as_chunks();
+        lines.get((address / BUCKET) as usize).unwrap_or(&ZEROS)
     }
 
     /// The word at `address`, and what was written before it.
@@ -195,29 +196,16 @@ impl Region {
         Some(Generation { word, seen: word.load(Ordering::Acquire) })
     }
 
-    /// Appends `len` bytes from `address` on to `out`. Racing with a writer it gives some mix, which its caller must not use.
+    /// The words from `address` on, to the region's end.
     #[inline]
-    pub(crate) fn read_bytes(&self, address: u64, len: usize, out: &mut Vec<u8>) {
-        let start = out.len();
-        let (first, skip) = ((address / WORD) as usize, (address % WORD) as u32 * 8);
-        let count = len.div_ceil(WORD as usize);
-        out.resize(start + count * WORD as usize, 0);
-        let words = self.words.get(first..).unwrap_or_default();
-        let targets = out[start..].chunks_exact_mut(WORD as usize);
-        let load = |word: &AtomicU64| word.load(Ordering::Relaxed);
-        if skip == 0 {
-            for (target, word) in targets.zip(words) {
-                target.copy_from_slice(&load(word).to_le_bytes());
-            }
-        } else {
-            let mut low = words.first().map_or(0, load);
-            for (target, word) in targets.zip(words.iter().skip(1).chain([&ZERO])) {
-                let high = load(word);
-                target.copy_from_slice(&(low >> skip | high << (64 - skip)).to_le_bytes());
-                low = high;
-            }
-        }
-        out.truncate(start + len);
+    pub(crate) fn words(&self, address: u64) -> &[AtomicU64] {
+        self.words.get((address / WORD) as usize..).unwrap_or_default()
+    }
+
+    /// `len` bytes from `address` on. Outside the region, zeros.
+    #[inline]
+    pub(crate) fn bytes(&self, address: u64, len: usize) -> Bytes<'_> {
+        Bytes::new(self.words(address), (address % WORD) as usize, len)
     }
 
     /// Writes `bytes` from `address` on. What else is in the first and the last word stays as it is.
@@ -256,20 +244,6 @@ impl Region {
             target.store(source.load(Ordering::Relaxed), Ordering::Relaxed);
         }
     }
-
-    /// Whether the bytes from the word at `address` on are `bytes`.
-    #[inline]
-    pub(crate) fn is_equal(&self, address: u64, bytes: &[u8]) -> bool {
-        let words = self.words.get((address / WORD) as usize..).unwrap_or_default();
-        let chunks = bytes.chunks_exact(WORD as usize);
-        let (count, tail) = (chunks.len(), chunks.remainder());
-        if words.len() < count + usize::from(!tail.is_empty()) {
-            return false;
-        }
-        let load = |word: &AtomicU64| word.load(Ordering::Relaxed).to_le_bytes();
-        chunks.zip(words).all(|(chunk, word)| load(word) == chunk)
-            && (tail.is_empty() || load(&words[count])[..tail.len()] == *tail)
-    }
 }
 
 #[cfg(test)]
@@ -277,6 +251,7 @@ mod tests {
     use hammerspace_testkit as testkit;
 
     use super::*;
+    use crate::words::begin_with;
 
     fn region() -> Region {
         let geometry = Geometry { segment_size: 4096, segments_max: 4, buckets: 4 };
@@ -303,14 +278,14 @@ mod tests {
                 region.write_bytes(base, &[0xee; 64]);
                 region.write_bytes(base + offset, &bytes[..len]);
                 let mut out = b"before".to_vec();
-                region.read_bytes(base + offset - offset.min(1), len + 2, &mut out);
+                region.bytes(base + offset - offset.min(1), len + 2).append_to(&mut out);
                 let edge = if offset == 0 { &bytes[..0] } else { &[0xee][..] };
                 let mut wanted = [b"before", edge, &bytes[..len]].concat();
                 wanted.resize(6 + len + 2, 0xee);
                 assert_eq!(out, wanted, "{len} bytes at {offset}");
                 if offset % 8 == 0 {
-                    assert!(region.is_equal(base + offset, &bytes[..len]));
-                    assert!(len == 0 || !region.is_equal(base + offset, &[&bytes[..len - 1], &[0]].concat()));
+                    assert!(begin_with(region.words(base + offset), &bytes[..len]));
+                    assert!(len == 0 || !begin_with(region.words(base + offset), &[&bytes[..len - 1], &[0]].concat()));
                 }
             }
         }
@@ -321,10 +296,10 @@ mod tests {
         let region = region();
         let end = region.layout.region_len();
         let mut out = Vec::new();
-        region.read_bytes(end - 4, 16, &mut out);
-        region.read_bytes(u64::MAX - 3, 8, &mut out);
+        region.bytes(end - 4, 16).append_to(&mut out);
+        region.bytes(u64::MAX - 3, 8).append_to(&mut out);
         assert_eq!((out, region.load(end), region.generation(end).is_none()), (vec![0; 24], 0, true));
-        assert!(!region.is_equal(end, b"x") && !region.is_equal(end - 8, b"12345678x"));
+        assert!(!begin_with(region.words(end), b"x") && !begin_with(region.words(end - 8), b"12345678x"));
     }
 
     #[test]

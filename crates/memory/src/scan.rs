@@ -100,7 +100,7 @@ fn visit(region: &Region, table: u16, hash: u64, at: Cursor, items: &mut Vec<Ite
             |record| {
                 (record.head.table() == table).then(|| {
                     let mut value = Vec::new();
-                    record.read_value(region, &mut value);
+                    record.value(region).append_to(&mut value);
                     let meta = Seen::of(region, record).meta();
                     Item { key: record.key(region), value, meta, is_large: record.head.is_large() }
                 })

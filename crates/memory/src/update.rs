@@ -20,7 +20,8 @@ use crate::read::Seen;
 use crate::record::{Head, INLINE_MAX, KEY_LEN_MAX, Key, Record, Traits};
 use crate::region::{Region, SEQUENCE};
 use crate::segment::Stream;
-use crate::sync::Ordering::Relaxed;
+use crate::sync::AtomicU64;
+use crate::sync::Ordering::{Relaxed, Release};
 
 /// A table as its writers know it: what its records say, and whether they have versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +44,7 @@ struct Target<'k> {
 
 /// A record that there is, and the slot that names it.
 struct Found<'r> {
-    at: u64,
+    at: &'r AtomicU64,
     slot: Slot,
     old: Old<'r>,
 }
@@ -227,7 +228,7 @@ fn draft<'c>(old: Option<&Old<'_>>, change: Change<'c>) -> Result<Option<Draft<'
             let head = old.record.head;
             (traits.kind, traits.expiry, traits.is_large) = (head.kind(), expiry, head.is_large());
             let mut value = Vec::new();
-            old.record.read_value(old.region, &mut value);
+            old.record.value(old.region).append_to(&mut value);
             Cow::Owned(value)
         }
         Change::Append { kind, bytes } => {
@@ -301,7 +302,7 @@ fn write(
     };
     seat.enliven(head);
     if let Some(found) = found {
-        region.store(found.at, found.slot.moved_to(address).0);
+        found.at.store(found.slot.moved_to(address).0, Release);
         seat.bury(region, found.old.record);
     } else if !home.0.insert(Slot::new(hash, 0, address)) {
         seat.bury(region, Record { address, head });
@@ -328,7 +329,7 @@ mod tests {
         memory.append(TABLE, key, 0, b"8").unwrap();
         memory.update(TABLE, key, |_| Change::Word { kind: 0, word: 0 }).unwrap();
         let mut value = Vec::new();
-        seen.read_value(region, &mut value);
+        seen.value(region).append_to(&mut value);
         assert_eq!(value, b"1234567");
     }
 }

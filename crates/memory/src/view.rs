@@ -2,10 +2,10 @@
 
 use hammerspace_error::{Kind, Result};
 
-use crate::flight::in_flight;
+use crate::flight::{Flight, in_flight};
 use crate::index::directory::{Entry, Root};
 use crate::large;
-use crate::read::{self, Meta, Seen};
+use crate::read::{self, Meta};
 use crate::record::Key;
 use crate::region::{CATALOGUE, CLOCK, LIMIT, MOVED, Region, SEGMENTS_FRESH};
 use crate::scan::{self, Cursor, Item};
@@ -26,41 +26,37 @@ impl View<'_> {
     /// Two misses of the cache: the key's home in the index, and its record.
     #[inline]
     pub fn get(self, table: u16, key: Key<'_>, out: &mut Vec<u8>) -> Result<Option<Meta>> {
-        self.get_hashed(table, key, key.hash(self.region.seed, table), out)
+        let flight = Flight::start(self.region, key.hash(self.region.seed, table));
+        self.land(table, key, flight.look(self.region), out)
     }
 
-    #[inline]
-    fn get_hashed(self, table: u16, key: Key<'_>, hash: u64, out: &mut Vec<u8>) -> Result<Option<Meta>> {
+    /// Reads the record of a key by what was seen of the index.
+    #[expect(clippy::inline_always, reason = "see `read::land`")]
+    #[inline(always)]
+    fn land(self, table: u16, key: Key<'_>, flight: Flight<'_>, out: &mut Vec<u8>) -> Result<Option<Meta>> {
         let start = out.len();
-        match read::read(self.region, table, key, hash, out)? {
-            Some(seen) => self.accept(seen, table, key, hash, out, start),
-            None => Ok(None),
+        match read::land(self.region, table, key, flight, out)? {
+            Some(seen) if seen.head.is_large() => {
+                out.truncate(start);
+                self.get_large(table, key, flight.hash, out)
+            }
+            Some(seen) if seen.is_expired() => {
+                out.truncate(start);
+                Ok(None)
+            }
+            seen => Ok(seen.map(|seen| seen.meta())),
         }
     }
 
-    /// What there is of a record that was seen, and whose value was appended to `out`, from `start` on.
-    #[inline]
-    fn accept(
-        self,
-        mut seen: Seen,
-        table: u16,
-        key: Key<'_>,
-        hash: u64,
-        out: &mut Vec<u8>,
-        start: usize,
-    ) -> Result<Option<Meta>> {
-        if seen.head.is_large() {
+    /// The same of a value in parts.
+    #[cold]
+    fn get_large(self, table: u16, key: Key<'_>, hash: u64, out: &mut Vec<u8>) -> Result<Option<Meta>> {
+        let start = out.len();
+        let seen = large::get(self.region, table, key, hash, out)?.filter(|seen| !seen.is_expired());
+        if seen.is_none() {
             out.truncate(start);
-            match large::get(self.region, table, key, hash, out)? {
-                Some(whole) => seen = whole,
-                None => return Ok(None),
-            }
         }
-        if seen.is_expired() {
-            out.truncate(start);
-            return Ok(None);
-        }
-        Ok(Some(seen.meta()))
+        Ok(seen.map(|seen| seen.meta()))
     }
 
     /// Looks many keys up, their misses of the cache at the same time. `each` is given the place of the key among `keys`, and what
@@ -75,11 +71,7 @@ impl View<'_> {
         let hash = |at: usize| keys[at].hash(self.region.seed, table);
         in_flight(self.region, keys.len(), hash, |at, flight| {
             value.clear();
-            let read_at = |slot| read::read_at(self.region, table, keys[at], slot, &mut value);
-            let meta = match flight.slot.and_then(read_at) {
-                Some(seen) => self.accept(seen, table, keys[at], flight.hash, &mut value, 0)?,
-                None => self.get_hashed(table, keys[at], flight.hash, &mut value)?,
-            };
+            let meta = self.land(table, keys[at], flight, &mut value)?;
             each(at, meta.map(|meta| (meta, &value[..])));
             Ok(())
         })

@@ -17,7 +17,7 @@ use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::region::Region;
 use crate::sync::Ordering::{Acquire, Relaxed, Release};
-use crate::sync::{spin_loop, yield_now};
+use crate::sync::{AtomicU64, spin_loop, yield_now};
 
 const LOCK: u64 = (1 << 32) - 1;
 const REACH_SHIFT: u32 = 32;
@@ -66,30 +66,37 @@ impl<'r> Home<'r> {
         (self.region.load(self.address()) >> REACH_SHIFT).min(REACH_MAX)
     }
 
-    /// The slots that may be the key's, until `found` gives something for one.
-    #[inline]
-    pub(crate) fn find<T>(self, mut found: impl FnMut(u64, Slot) -> Option<T>) -> Option<T> {
-        let mut displacement = 0;
-        let mut reach = 0;
-        loop {
-            let bucket = self.bucket(displacement);
-            let line = self.region.line(bucket);
-            if displacement == 0 {
-                reach = (line[0].load(Acquire) >> REACH_SHIFT).min(REACH_MAX);
-            }
-            for (number, word) in line[1..].iter().enumerate() {
-                let slot = Slot(word.load(Acquire));
-                if slot.may_be(self.hash, displacement)
-                    && let Some(found) = found(bucket + (number as u64 + 1) * WORD, slot)
-                {
-                    return Some(found);
-                }
-            }
-            if displacement >= reach {
-                return None;
-            }
-            displacement += 1;
+    /// The slots that may be the key's, each with the word it stands in, until `found` gives something for one.
+    #[expect(clippy::inline_always, reason = "see `read::land`")]
+    #[inline(always)]
+    pub(crate) fn find<T>(self, mut found: impl FnMut(&'r AtomicU64, Slot) -> Option<T>) -> Option<T> {
+        let home = self.region.line(self.address());
+        if let Some(found) = self.find_in(home, 0, &mut found) {
+            return Some(found);
         }
+        // Asked last: a key that is there all the time never lies beyond it.
+        let reach = (home[0].load(Acquire) >> REACH_SHIFT).min(REACH_MAX);
+        for displacement in 1..=reach {
+            let line = self.region.line(self.bucket(displacement));
+            if let Some(found) = self.find_in(line, displacement, &mut found) {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// The same, in one bucket.
+    #[inline]
+    fn find_in<T>(
+        self,
+        line: &'r [AtomicU64; 8],
+        displacement: u64,
+        found: &mut impl FnMut(&'r AtomicU64, Slot) -> Option<T>,
+    ) -> Option<T> {
+        line[1..].iter().find_map(|at| {
+            let slot = Slot(at.load(Acquire));
+            if slot.may_be(self.hash, displacement) { found(at, slot) } else { None }
+        })
     }
 
     /// All slots of keys that have their home here, whatever their hash.
@@ -170,8 +177,8 @@ impl<'r> Home<'r> {
     }
 
     /// Empties a slot of the locked home, and pulls the reach back where it was the farthest.
-    pub(crate) fn remove(self, address: u64, slot: Slot) {
-        self.region.store(address, Slot::EMPTY.0);
+    pub(crate) fn remove(self, at: &AtomicU64, slot: Slot) {
+        at.store(Slot::EMPTY.0, Release);
         let reach = self.reach();
         if reach == 0 || slot.displacement() < reach {
             return;

@@ -21,7 +21,7 @@ use crate::sync::Ordering::{Acquire, Relaxed};
 use crate::sync::fence;
 
 /// The directory in use, and how many bits of the hash it takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Root(pub(crate) u64);
 
 impl Root {
@@ -67,7 +67,7 @@ impl Root {
 }
 
 /// A piece, and how many bits of the hash its keys have in common.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Entry(pub(crate) u64);
 
 impl Entry {
@@ -112,7 +112,7 @@ pub(crate) fn next_prefix(hash: u64, depth: u32) -> u64 {
 }
 
 /// Root and entry of a hash: where its key is looked for, and whether that is still so.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Place {
     pub(crate) root: Root,
     pub(crate) entry: Entry,
