@@ -77,7 +77,6 @@ pub(crate) struct Layout {
     pub(crate) depth_max: u32,
     segment_shift: u32,
     piece_shift: u32,
-    generations: u64,
     ledger: u64,
     directories: [u64; 2],
     segments: u64,
@@ -88,7 +87,7 @@ impl Layout {
         let Geometry { segment_size, segments_max, buckets } = geometry;
         let pieces = segments_max * (segment_size / geometry.piece_size());
         let depth_max = (pieces.max(1).ilog2() + 3).min(DEPTH_MAX);
-        let ledger = (SUPERBLOCK + segments_max * WORD).next_multiple_of(LEDGER_ENTRY);
+        let ledger = Self::generation(segments_max).next_multiple_of(LEDGER_ENTRY);
         let directory = ledger + segments_max * LEDGER_ENTRY;
         let directory_size = WORD << depth_max;
         Self {
@@ -99,7 +98,6 @@ impl Layout {
             depth_max,
             segment_shift: segment_size.ilog2(),
             piece_shift: geometry.piece_size().ilog2(),
-            generations: SUPERBLOCK,
             ledger,
             directories: [directory, directory + directory_size],
             segments: (directory + 2 * directory_size).next_multiple_of(segment_size),
@@ -111,9 +109,10 @@ impl Layout {
         self.bucket_mask + 1
     }
 
+    /// Where a segment's generation is: where no geometry has a say, which spares lookups a load.
     #[inline]
-    pub(crate) fn generation(&self, segment: u64) -> u64 {
-        self.generations + segment * WORD
+    pub(crate) const fn generation(segment: u64) -> u64 {
+        SUPERBLOCK + segment * WORD
     }
 
     #[inline]
@@ -178,7 +177,7 @@ mod tests {
             assert!(
                 layout.region_len() <= REGION_LEN_MAX && geometry.segments_max * geometry.segment_size >= limit / 2
             );
-            assert!(layout.ledger(0) >= layout.generation(geometry.segments_max));
+            assert!(layout.ledger(0) >= Layout::generation(geometry.segments_max));
             assert!(layout.directory(0, 0) >= layout.ledger(geometry.segments_max));
             assert!(layout.directory(1, 0) >= layout.directory(0, 1 << layout.depth_max));
             assert!(layout.segment(0) >= layout.directory(1, 1 << layout.depth_max));

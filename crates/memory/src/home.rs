@@ -58,8 +58,8 @@ impl RegionFile {
     /// Room for what the tables say about this many segments.
     pub(crate) fn back_tables(&self, layout: &Layout, segments: u64) -> Result<()> {
         let file = &self.0.file;
-        file.allocate(0, layout.generation(0))?;
-        file.allocate(layout.generation(0), segments * WORD)?;
+        file.allocate(0, Layout::generation(0))?;
+        file.allocate(Layout::generation(0), segments * WORD)?;
         file.allocate(layout.ledger(0), segments * LEDGER_ENTRY)
     }
 

@@ -149,6 +149,7 @@ impl Owner {
 #[cfg(test)]
 mod tests {
     use crate::fixture::{TABLE, small};
+    use crate::geometry::Layout;
     use crate::record::Key;
     use crate::region::SEGMENTS_FRESH;
     use crate::segment::Segment;
@@ -179,7 +180,7 @@ mod tests {
         let generation = region.generation(segment.start()).unwrap();
         region.store(segment.start(), u64::MAX);
         assert!(!memory.owner().purge_segment(segment, generation));
-        region.store(region.layout.generation(segment.number), u64::MAX);
+        region.store(Layout::generation(segment.number), u64::MAX);
         assert!(memory.owner().purge_segment(segment, generation));
     }
 

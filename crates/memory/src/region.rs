@@ -192,7 +192,7 @@ impl Region {
     /// The word that holds the generation of the segment at `address`; `None` where no segment is.
     #[inline]
     pub(crate) fn generation(&self, address: u64) -> Option<Generation<'_>> {
-        let word = self.word(self.layout.generation(self.layout.segment_of(address)?));
+        let word = self.word(Layout::generation(self.layout.segment_of(address)?));
         Some(Generation { word, seen: word.load(Ordering::Acquire) })
     }
 

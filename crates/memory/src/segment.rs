@@ -11,7 +11,7 @@
 //! - `dead`, `expiring`, `first` and `last` are hints: a wrong one costs efficiency, never correctness.
 //! - Only the owner reads and writes the ledger. Readers know segments by their generation alone.
 
-use crate::geometry::WORD;
+use crate::geometry::{Layout, WORD};
 use crate::record::Record;
 use crate::region::Region;
 use crate::sync::Ordering::{Acquire, Relaxed, Release};
@@ -199,7 +199,7 @@ impl<'r> Segment<'r> {
 
     /// Whether it has never been used.
     pub(crate) fn is_unused(self) -> bool {
-        self.region.load(self.region.layout.generation(self.number)) == 0
+        self.region.load(Layout::generation(self.number)) == 0
     }
 
     /// Begins a new use of a free segment: from here on its bytes may change.
@@ -208,7 +208,7 @@ impl<'r> Segment<'r> {
     /// it has seen a single new byte: that is what the two fences are for, the head's and the reader's. The head's and not one of
     /// ours, since the thread that writes need not be the one that began.
     pub(crate) fn begin(self, usage: Use, clock: u64) {
-        let generation = self.region.word(self.region.layout.generation(self.number));
+        let generation = self.region.word(Layout::generation(self.number));
         // Released: who sees it sees the slots too that had to change before the segment could become free.
         generation.store(generation.load(Relaxed).wrapping_add(1), Release);
         for (word, value) in [(1, 0), (2, 0), (3, clock), (4, 0), (5, 0), (6, 0), (7, 0)] {
