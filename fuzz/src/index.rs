@@ -26,7 +26,7 @@ pub(crate) fn opened<'a>(log: &'a [u8], index: &'a [u8]) -> Option<Pair<'a>> {
 }
 
 /// Through a cache with room, every key is found as without, on the first read and on the second. More may be refused: a
-/// lookup without a cache does not see what is behind its entry.
+/// lookup without a cache need not see what is behind its entry.
 pub(crate) fn check_cached(table: &Pair, cached: &Pair, key: &[u8]) {
     let [first, second] = [(); 2].map(|()| accepted(cached.get(key)));
     assert_eq!(first, second, "{} in a cached block", key.escape_ascii());

@@ -364,8 +364,7 @@ pub(crate) fn append<'c>(
         }
         let is_large = seen.is_some_and(|seen| seen.head.is_large());
         let before = if is_large { Large::of(&value) } else { Large::default() };
-        // By the length that the record says, as whoever asks goes by it: a damaged one may say more than there is.
-        if !is_large && seen.map_or(0, |seen| seen.head.value_len()) + bytes.len() <= INLINE_MAX {
+        if !is_large && value.len() + bytes.len() <= INLINE_MAX {
             return Ok(None);
         }
         let (after, _pending) = if is_large {

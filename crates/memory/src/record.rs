@@ -373,10 +373,10 @@ impl Record {
         self.head.is_expiring().then(|| region.load(address) & ((1 << 48) - 1))
     }
 
-    /// Its value.
+    /// Its value: of a damaged record that says it has more, as much as a record can have.
     #[inline]
     pub(crate) fn value(self, region: &Region) -> Bytes<'_> {
-        region.bytes(self.value_address(), self.head.value_len())
+        region.bytes(self.value_address(), self.head.value_len().min(INLINE_MAX))
     }
 
     /// Writes a whole record at `address`. Nothing names it yet.

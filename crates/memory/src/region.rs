@@ -295,11 +295,15 @@ mod tests {
     fn outside_there_are_zeros() {
         let region = region();
         let end = region.layout.region_len();
+        region.write_bytes(end - 8, b"12345678");
         let mut out = Vec::new();
-        region.bytes(end - 4, 16).append_to(&mut out);
-        region.bytes(u64::MAX - 3, 8).append_to(&mut out);
-        assert_eq!((out, region.load(end), region.generation(end).is_none()), (vec![0; 24], 0, true));
-        assert!(!begin_with(region.words(end), b"x") && !begin_with(region.words(end - 8), b"12345678x"));
+        for (address, len) in [(end - 4, 16), (end - 8, 12), (u64::MAX - 3, 8)] {
+            region.bytes(address, len).append_to(&mut out);
+        }
+        assert_eq!(out, [&b"5678"[..], &[0; 12], b"12345678", &[0; 12]].concat());
+        assert_eq!((region.load(end), region.generation(end).is_none()), (0, true));
+        assert!(begin_with(region.words(end - 8), b"12345678") && !begin_with(region.words(end - 8), b"12345678x"));
+        assert!(!begin_with(region.words(end), b"x"));
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl View<'_> {
     }
 
     /// Looks many keys up, their misses of the cache at the same time. `each` is given the place of the key among `keys`, and what
-    /// `get` would give.
+    /// `get` would have given at some instant since the call began: that a key is absent may be known before its turn.
     pub fn get_many(
         self,
         table: u16,

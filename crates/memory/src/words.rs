@@ -1,4 +1,4 @@
-//! Bytes in words: taken out of them, and compared with others.
+//! Bytes in words: taken out of them, and compared with others. Their tests are those of `Region`, which writes them.
 
 use crate::geometry::WORD;
 use crate::sync::AtomicU64;

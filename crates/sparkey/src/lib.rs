@@ -13,7 +13,7 @@
 //! 2. **No length is believed before the bytes are seen.** Damaged or hostile bytes give an [`Error`], or what they plainly
 //!    say; never a panic, an endless loop, or memory that the bytes do not justify.
 //! 3. **Readers are `Send + Sync`** and need `&self` only. An uncompressed value is a slice of the bytes given.
-//!    A lookup looks no further than its entry; [`Table::verify`] looks at everything.
+//!    A lookup looks to about its entry, and need not see what is broken behind it; [`Table::verify`] looks at everything.
 //! 4. **The log is the truth.** An index can be rebuilt from it at any time, and says nothing that the log does not.
 //!
 //! [`Shards`] are tables that divide the keys among them, as Scio writes them.

@@ -121,7 +121,8 @@ impl Table {
     }
 
     /// Looks many keys up, their misses of the cache at the same time. `each` is given the place of the key among `keys`, and what
-    /// is known and the value if it is there. Each key is read at an instant of its own.
+    /// is known and the value if it is there. Each key is read at an instant of its own, not in their order: one that is put while the
+    /// call is under way, by `each` too, may be given as absent.
     pub fn get_many(&self, keys: &[Key<'_>], mut each: impl FnMut(usize, Option<(Meta, &[u8])>)) -> Result<()> {
         let view = self.shared.view();
         let mut done = 0;

@@ -57,7 +57,7 @@ impl Slot {
     #[inline]
     pub(crate) fn may_be(self, hash: u64, displacement: u64) -> bool {
         let wanted = Self::new(hash, displacement, 0);
-        // What is left is the location, and that of a record is not 0. Said at once, since lookups ask it seven times.
+        // What is left is where the record is, which is never 0. Said at once, since lookups ask it seven times.
         (1..1 << MATCH_SHIFT).contains(&(self.0 ^ wanted.0))
     }
 }
@@ -77,5 +77,7 @@ mod tests {
         let moved = slot.moved_to(4096).displaced(2);
         assert_eq!((moved.address(), moved.displacement(), moved.prefix()), (4096, 2, slot.prefix()));
         assert!(!Slot::EMPTY.may_be(0, 0) && Slot::EMPTY.is_empty());
+        assert!(!Slot::new(hash, 3, 0).may_be(hash, 3), "no record is there");
+        assert!(Slot::new(0, 0, 8).may_be(0, 0) && Slot::new(hash, 0, (1 << 40) - 8).may_be(hash, 0));
     }
 }

@@ -225,8 +225,8 @@ impl<'a> Chunk<'a> {
             let number = get_u32(self.window, at + 1) & tag.mask;
             let (len, offset) = (usize::from(tag.len), usize::from(tag.offset) + number as usize);
             let from = made.wrapping_sub(offset);
-            // It would overlap itself, or begin before the block.
-            if offset < len || from > until {
+            // It would overlap itself, or begin before the block, as do the first literals of one.
+            if offset < len || from > made {
                 break;
             }
             let literal = self.window[at + 1..].first_chunk().expect("a step within the window");
@@ -385,11 +385,13 @@ mod tests {
     #[test]
     fn it_agrees_with_snap_on_every_tag() {
         let mut rng = Rng::with_seed(2);
+        let long = [&[60 << 2, 39][..], &(b'A'..b'A' + 40).collect::<Vec<u8>>()].concat();
         for (tag, next) in (0..=255_u8).flat_map(|tag| [0, 1, 2, 4, 255].map(|next| (tag, next))) {
-            for len in 1..=127 {
-                // The last is longer than a window: its first elements are decoded as short ones.
-                let elements = [&[len, 3 << 2, b'a', b'b', b'c', b'd', tag, next][..], &[0; 200]].concat();
-                for end in [8, 78, 208] {
+            for (len, literal) in (1..=127).flat_map(|len| [(len, &[3 << 2, b'a', b'b', b'c', b'd'][..]), (len, &long)])
+            {
+                // The last is longer than a window: behind the long literal the tag is that of a short element, if it can be.
+                let elements = [&[len][..], literal, &[tag, next], &[0; 200]].concat();
+                for end in [literal.len() + 3, literal.len() + 73, elements.len()] {
                     check(&ours, &elements[..end], &mut rng);
                 }
             }

@@ -11,8 +11,8 @@
 //!
 //! So memory follows the bytes that really decode; the lengths that an entry claims only say when to stop.
 //!
-//! Iteration decodes every block to its end, and so sees all that is wrong with it. A lookup decodes a block of snappy no
-//! further than its entry, unless a cache is to keep the block: it need not see damage behind the entry. `verify` does.
+//! Iteration decodes every block to its end, and so sees all that is wrong with it. A lookup decodes a block of snappy to
+//! about where its entry should end, unless a cache is to keep the block: it need not see damage behind the entry. `verify` does.
 
 use super::buffer::Buffer;
 use super::entry::{Address, Entry, EntryKind, Head};
@@ -69,7 +69,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// The same for single entries: looks for the blocks they start in on the `share`, and puts them there. Without one,
-    /// decodes blocks no further than it reads.
+    /// decodes blocks to about where the entry should end.
     #[inline]
     pub(crate) fn for_entries(data: &'a [u8], header: &'a LogHeader, share: Option<&'a Share>) -> Self {
         Self {

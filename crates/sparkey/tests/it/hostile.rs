@@ -216,7 +216,7 @@ impl Pair {
                 assert!(hold(&streams, key, value), "{what}: {key:02x?} has a value that is not there");
             }
             assert!(found[0] == found[1], "{what}: {key:02x?} has another value in a cached block");
-            // Blocks to be kept are decoded to the end. Without a cache, nothing behind an entry is, and no damage seen there.
+            // Blocks to be kept are decoded to the end. Without a cache, little behind an entry is, and damage there need not be seen.
             assert!(found[0].is_none() || found[0] == table.get(key).ok(), "{what}: {key:02x?} has two values");
             drop(table.find(key));
             drop(table.contains(key));
