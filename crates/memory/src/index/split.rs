@@ -42,7 +42,9 @@ pub(crate) fn split(region: &Region, place: Place, hash: u64, to: [u64; 2], inca
     if !distribute(region, old, to, depth) {
         // Both halves of a piece fit into a piece, but for hashes that somebody chose. A reader may still be looking at what the new
         // pieces were before.
-        to.into_iter().for_each(|piece| empty(region, piece));
+        for piece in to {
+            empty(region, piece);
+        }
         homes(old).for_each(Home::unlock);
         return Err(Unsplit::TooDeep);
     }
