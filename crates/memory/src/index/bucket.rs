@@ -22,6 +22,12 @@ use crate::sync::{AtomicU64, spin_loop, yield_now};
 const LOCK: u64 = (1 << 32) - 1;
 const REACH_SHIFT: u32 = 32;
 
+/// How far right the keys of a home lie, by its header; no further than may be, whatever damage says.
+#[inline]
+fn reach_of(header: u64) -> u64 {
+    (header >> REACH_SHIFT).min(REACH_MAX)
+}
+
 /// Where a key's slots may lie.
 #[derive(Clone, Copy)]
 pub(crate) struct Home<'r> {
@@ -63,7 +69,7 @@ impl<'r> Home<'r> {
     /// How far right its keys lie.
     #[inline]
     pub(crate) fn reach(self) -> u64 {
-        (self.region.load(self.address()) >> REACH_SHIFT).min(REACH_MAX)
+        reach_of(self.region.load(self.address()))
     }
 
     /// The slots that may be the key's, each with the word it stands in, until `found` gives something for one.
@@ -75,8 +81,7 @@ impl<'r> Home<'r> {
             return Some(found);
         }
         // Asked last: a key that is there all the time never lies beyond it.
-        let reach = (home[0].load(Acquire) >> REACH_SHIFT).min(REACH_MAX);
-        for displacement in 1..=reach {
+        for displacement in 1..=reach_of(home[0].load(Acquire)) {
             let line = self.region.line(self.bucket(displacement));
             if let Some(found) = self.find_in(line, displacement, &mut found) {
                 return Some(found);
