@@ -381,17 +381,18 @@ mod tests {
         check_many(&ours, 1, 60);
     }
 
-    /// Every element of two bytes, behind a literal and before one.
+    /// Every element of two bytes, behind a literal and before one, and every copy from near and from far beyond the start.
     #[test]
     fn it_agrees_with_snap_on_every_tag() {
         let mut rng = Rng::with_seed(2);
         let long = [&[60 << 2, 39][..], &(b'A'..b'A' + 40).collect::<Vec<u8>>()].concat();
-        for (tag, next) in (0..=255_u8).flat_map(|tag| [0, 1, 2, 4, 255].map(|next| (tag, next))) {
+        let nexts = [[0; 3], [1, 0, 0], [2, 0, 0], [4, 0, 0], [255, 0, 0], [4, 0, 1]];
+        for (tag, next) in (0..=255_u8).flat_map(|tag| nexts.map(|next| (tag, next))) {
             for (len, literal) in (1..=127).flat_map(|len| [(len, &[3 << 2, b'a', b'b', b'c', b'd'][..]), (len, &long)])
             {
                 // The last is longer than a window: behind the long literal the tag is that of a short element, if it can be.
-                let elements = [&[len][..], literal, &[tag, next], &[0; 200]].concat();
-                for end in [literal.len() + 3, literal.len() + 73, elements.len()] {
+                let elements = [&[len][..], literal, &[tag], &next, &[0; 200]].concat();
+                for end in [literal.len() + 3, literal.len() + 73, elements.len() - 1, elements.len()] {
                     check(&ours, &elements[..end], &mut rng);
                 }
             }
