@@ -40,7 +40,7 @@ impl Memory {
     /// Makes a store at `path` and owns it.
     pub fn create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let (Held { file, region, lock }, pool) =
-            home::create(path.as_ref(), options, |region, file| plant(region, file))?;
+            home::create(path.as_ref(), options, |region, file| plant(region, file, options))?;
         Self::own(region, pool, 0, file, Some(lock), options)?.start(options)
     }
 
@@ -50,9 +50,10 @@ impl Memory {
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let Held { file, region, lock } = home::open(path.as_ref())?;
         let (mut pool, live) = adopt::adopt(&region).map_err(|error| error.file(file.path()))?;
+        let options = &options.within(region.load(LIMIT));
+        pool.serve(options.writers, options.cleaners);
         // What has no memory gets it when it is needed, or says so then.
         pool.back_reserve(&region, &file).ok();
-        let options = &options.within(region.load(LIMIT));
         let memory = Self::own(region, pool, live, file, Some(lock), options)?;
         large::remove_pending(&memory.owner);
         memory.start(options)
@@ -66,7 +67,7 @@ impl Memory {
     /// A region that has no name, and ends with the last process that has the handle: this one, and those forked from it, which read.
     pub fn anonymous(options: &Options) -> Result<Self> {
         let (file, region) = home::anonymous(options)?;
-        let pool = plant(&region, &file)?;
+        let pool = plant(&region, &file, options)?;
         Self::own(region, pool, 0, file, None, options)?.start(options)
     }
 
@@ -263,8 +264,9 @@ impl Memory {
 }
 
 /// An empty index for a new region, which then is one.
-fn plant(region: &Region, backing: &dyn Backing) -> Result<Pool> {
+fn plant(region: &Region, backing: &dyn Backing, options: &Options) -> Result<Pool> {
     let mut pool = Pool::default();
+    pool.serve(options.writers, options.cleaners);
     let root = region.layout.directory(0, 0);
     backing.back(region, root, region.layout.directory(0, 1) - root)?;
     let Some([piece, spare]) = pool.take_pieces(region, backing, For::Cleaner)? else {

@@ -22,7 +22,7 @@ use crate::index::slot::Slot;
 use crate::index::split::{self, Unsplit};
 use crate::large::Orphan;
 use crate::options::segments_of;
-use crate::pool::{Backing, FOR_SUCCESSORS, For, Pool};
+use crate::pool::{Backing, FOR_SUCCESSORS, For, Pool, heads, seats};
 use crate::purge::Dropped;
 use crate::record::{Head as RecordHead, Record};
 use crate::region::{CLOCK, INCARNATION, LIMIT, Region, SEGMENTS_FRESH};
@@ -121,13 +121,12 @@ pub(crate) struct Owner {
 impl Owner {
     pub(crate) fn new(
         region: Region,
-        mut pool: Pool,
+        pool: Pool,
         live: u64,
         writers: usize,
         cleaners: usize,
         file: RegionFile,
     ) -> Self {
-        pool.cleaners = cleaners.max(1);
         Self {
             incarnation: region.load(INCARNATION),
             region,
@@ -136,7 +135,7 @@ impl Owner {
             lifetime: AtomicU64::new(u64::MAX),
             live: AtomicU64::new(live),
             dropped: Dropped::new(),
-            seats: (0..writers.max(1).next_power_of_two()).map(|_| Mutex::new(Seat::new())).collect(),
+            seats: (0..seats(writers)).map(|_| Mutex::new(Seat::new())).collect(),
             large: Mutex::new(()),
             splits: Mutex::new(()),
             file,
@@ -365,13 +364,12 @@ impl Owner {
 
     /// Segments without which writers never find room: heads, the first of the index, what is kept back, and one to fill.
     pub(crate) fn segments_min(writers: usize, cleaners: usize) -> u64 {
-        let seats = writers.max(1).next_power_of_two();
-        Self::kept_back(seats, cleaners.max(1)) + 2
+        Self::kept_back(writers, cleaners.max(1)) + 2
     }
 
     /// Segments that count for nothing when it comes to how much there may be.
-    fn kept_back(seats: usize, cleaners: usize) -> u64 {
-        Pool::reserve(For::User, cleaners) + 2 * seats as u64 + 4 * cleaners as u64 + 1
+    fn kept_back(writers: usize, cleaners: usize) -> u64 {
+        Pool::reserve(For::User, cleaners) + heads(writers, cleaners) + 1
     }
 
     /// How many bytes of records there may be with what is asked for, if that is bounded.

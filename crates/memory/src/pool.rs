@@ -11,6 +11,8 @@
 //!   there are.
 //! - The last segments are kept back, for those on whom progress depends: cleaners may take all, the index all but one pass's
 //!   survivors, a long value in place of another all but what these two need, users what is left.
+//! - Beyond these, users leave as many with memory as heads may be opened without a byte more being live. Up to the limit the cap on
+//!   live bytes sees to that; the machine's memory may end before.
 
 use std::collections::VecDeque;
 
@@ -45,6 +47,16 @@ const READY: u64 = 16;
 /// How many of these the index leaves to records.
 const FOR_RECORDS: u64 = 4;
 
+/// Heads of so many writers and cleaners: two of each seat, and one of each cleaner for every lifetime.
+pub(crate) fn heads(writers: usize, cleaners: usize) -> u64 {
+    2 * seats(writers) as u64 + 4 * cleaners.max(1) as u64
+}
+
+/// Seats for so many writers.
+pub(crate) fn seats(writers: usize) -> usize {
+    writers.max(1).next_power_of_two()
+}
+
 /// What is free. One for a region, behind a lock.
 #[derive(Default)]
 pub(crate) struct Pool {
@@ -65,7 +77,9 @@ pub(crate) struct Pool {
     /// Segments that a former owner was writing to: the first for heads of their streams, who go on there.
     pub(crate) open: Vec<(Stream, u64)>,
     /// How many may clean at the same time.
-    pub(crate) cleaners: usize,
+    cleaners: usize,
+    /// Heads that writers and cleaners may have open.
+    heads: u64,
     /// Segments that others than cleaners have taken.
     pub(crate) taken: u64,
 }
@@ -77,6 +91,12 @@ pub(crate) trait Backing {
 }
 
 impl Pool {
+    /// Has so many threads to reckon with.
+    pub(crate) fn serve(&mut self, writers: usize, cleaners: usize) {
+        self.cleaners = cleaners.max(1);
+        self.heads = heads(writers, cleaners);
+    }
+
     /// Segments that may be taken in all.
     pub(crate) fn available(&self, region: &Region) -> u64 {
         self.backed() + if self.is_dry { 0 } else { self.bare(region) }
@@ -99,7 +119,7 @@ impl Pool {
 
     /// Whether segments should be made ready. Not the last ones: who needs those must not miss what is in the making.
     pub(crate) fn is_unready(&self, region: &Region) -> bool {
-        let wanted = Self::reserve(For::User, self.cleaners) + READY;
+        let wanted = self.left_by_users() + READY;
         !self.is_dry && self.backed() < wanted && Self::untouched(region) > wanted
     }
 
@@ -110,7 +130,7 @@ impl Pool {
 
     /// Gives what users leave to others its memory.
     pub(crate) fn back_reserve(&mut self, region: &Region, backing: &dyn Backing) -> Result<()> {
-        while self.backed() < Self::reserve(For::User, self.cleaners) && self.bare(region) > 0 {
+        while self.backed() < self.left_by_users() && self.bare(region) > 0 {
             self.back_one(region, backing)?;
         }
         Ok(())
@@ -152,6 +172,11 @@ impl Pool {
         }
     }
 
+    /// Segments that must have their memory when a user takes one, as long as there are some without.
+    fn left_by_users(&self) -> u64 {
+        Self::reserve(For::User, self.cleaners) + self.heads
+    }
+
     /// Segments that hold the index.
     pub(crate) fn index_segments(&self) -> u64 {
         self.index_segments
@@ -177,7 +202,8 @@ impl Pool {
         if self.backed() + self.bare(region) <= reserve {
             return Ok(None);
         }
-        while self.backed() <= reserve {
+        let left = if who == For::User { self.left_by_users() } else { reserve };
+        while self.backed() <= left && self.bare(region) > 0 {
             self.back_one(region, backing)?;
         }
         self.taken += u64::from(who != For::Cleaner);
@@ -194,7 +220,7 @@ impl Pool {
     /// Two pieces for a split. `None` if there is no room for them.
     pub(crate) fn take_pieces(&mut self, region: &Region, backing: &dyn Backing, who: For) -> Result<Option<[u64; 2]>> {
         while self.pieces.len() < 2 {
-            let is_ready = self.backed() > Self::reserve(For::User, self.cleaners) + FOR_RECORDS;
+            let is_ready = self.backed() > self.left_by_users() + FOR_RECORDS;
             if (is_ready || !self.grow_index(region, backing, who)) && !self.take_for_index(region, backing, who)? {
                 return Ok(None);
             }
@@ -286,10 +312,17 @@ mod tests {
 
     #[test]
     fn what_users_leave_to_others_has_its_memory() {
-        let (region, mut pool, backing) = (region(100), Pool::default(), Room(Cell::new(12)));
-        let mut take = |who| std::iter::from_fn(|| pool.take(&region, &backing, who).ok().flatten()).count() as u64;
-        let left = Pool::reserve(For::User, 1);
-        assert_eq!([For::User, For::Cleaner].map(&mut take), [12 - left, left]);
+        for (writers, cleaners) in [(1, 1), (3, 2)] {
+            let (region, mut pool, backing) = (region(100), Pool::default(), Room(Cell::new(50)));
+            pool.serve(writers, cleaners);
+            let mut take = |who| std::iter::from_fn(|| pool.take(&region, &backing, who).ok().flatten()).count() as u64;
+            let [for_users, for_keepers] = [For::User, For::Keeper].map(|who| Pool::reserve(who, cleaners));
+            let left = for_users + heads(writers, cleaners);
+            assert_eq!(
+                [For::User, For::Keeper, For::Cleaner].map(&mut take),
+                [50 - left, left - for_keepers, for_keepers]
+            );
+        }
     }
 
     #[test]
