@@ -176,6 +176,15 @@ impl<'r> Home<'r> {
         })
     }
 
+    /// Writes the slot of a record so far to the right, the `nth` of its bucket from 1 on, in a piece that is not shown.
+    #[inline]
+    pub(crate) fn set(self, displacement: u64, nth: u64, slot: Slot) {
+        if displacement > self.reach() {
+            self.set_reach(displacement);
+        }
+        self.region.store(self.bucket(displacement) + nth * WORD, slot.displaced(displacement).0);
+    }
+
     fn set_reach(self, reach: u64) {
         let header = self.region.word(self.address());
         header.store(header.load(Relaxed) & LOCK | reach << REACH_SHIFT, Release);

@@ -1,10 +1,12 @@
 //! Growing the index by one piece: 64 KiB are read and 128 KiB written, no record is looked at, and no reader waits.
 
 use crate::geometry::{BUCKET, SLOTS, WORD};
+use crate::index::REACH_MAX;
 use crate::index::bucket::Home;
 use crate::index::directory::{Entry, Place, Root};
 use crate::index::slot::Slot;
 use crate::region::{ROOT, Region};
+use crate::sync::Ordering::Relaxed;
 
 /// Why a piece could not be split.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,14 +79,45 @@ pub(crate) fn empty(region: &Region, piece: u64) {
 
 /// Gives each slot of `old` to the piece that its key's hash now belongs to. Says whether all found room.
 fn distribute(region: &Region, old: u64, to: [u64; 2], depth: u32) -> bool {
+    let mut halves = to.map(|piece| Half::new(region, piece));
     let mut fits = true;
     for bucket in 0..region.layout.buckets() {
-        Home::at(region, old, bucket, 0).for_each(|_, slot| {
-            let half = (slot.prefix() >> (64 - depth) & 1) as usize;
-            fits &= Home::at(region, to[half], bucket, 0).insert(slot);
-        });
+        for slot in region.line(old + bucket * BUCKET)[1..].iter().map(|slot| Slot(slot.load(Relaxed))) {
+            let home = bucket.wrapping_sub(slot.displacement()) & region.layout.bucket_mask;
+            // What lies beyond the reach of its home nobody finds: damage alone puts it there.
+            if !slot.is_empty() && slot.displacement() <= Home::at(region, old, home, 0).reach() {
+                let half = &mut halves[(slot.prefix() >> (64 - depth) & 1) as usize];
+                fits &= half.take(home, slot);
+            }
+        }
     }
     fits
+}
+
+/// A new piece, which nobody else sees. So its buckets fill from the left, and how far is known without a look at them.
+struct Half<'r> {
+    region: &'r Region,
+    piece: u64,
+    /// How many slots of each bucket.
+    taken: Vec<u8>,
+}
+
+impl<'r> Half<'r> {
+    fn new(region: &'r Region, piece: u64) -> Self {
+        Self { region, piece, taken: vec![0; region.layout.buckets() as usize] }
+    }
+
+    /// Puts a slot as near to its home as there is room. `false` where there is none near enough.
+    fn take(&mut self, home: u64, slot: Slot) -> bool {
+        let mask = self.region.layout.bucket_mask;
+        let bucket = |right: u64| ((home + right) & mask) as usize;
+        let room = (0..=REACH_MAX.min(mask)).find(|right| u64::from(self.taken[bucket(*right)]) < SLOTS);
+        let Some(right) = room else { return false };
+        let taken = &mut self.taken[bucket(right)];
+        *taken += 1;
+        Home::at(self.region, self.piece, home, 0).set(right, u64::from(*taken), slot);
+        true
+    }
 }
 
 /// Fills the directory that is not in use with twice as many entries, and then uses it.
@@ -110,5 +143,61 @@ fn publish(region: &Region, hash: u64, to: [u64; 2], depth: u32) {
         for index in start..start + span {
             region.store(root.address(region, index), entry.0);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Geometry;
+    use crate::sync::Words;
+
+    const BUCKETS: u64 = 16;
+
+    /// A region with three pieces, of which the first is in use.
+    fn region() -> (Region, [u64; 3]) {
+        let geometry = Geometry { segment_size: 4096, segments_max: 1, buckets: BUCKETS };
+        let region = Region::create(Words::zeros(geometry.region_len()).unwrap(), geometry, 7, 9, 4096).unwrap();
+        let pieces = [0, 1, 2].map(|piece| region.layout.segment(0) + piece * region.layout.piece_size);
+        plant(&region, pieces[0]);
+        (region, pieces)
+    }
+
+    /// The record that a hash leads to.
+    fn found(region: &Region, piece: u64, hash: u64) -> Option<u64> {
+        Home::at(region, piece, hash % BUCKETS, hash).find(|_, slot| Some(slot.address()))
+    }
+
+    /// Full to the last slot, with keys from everywhere, and of one home.
+    #[test]
+    fn each_slot_goes_to_the_half_of_its_hash() {
+        for home in [None, Some(3)] {
+            let (region, [old, left, right]) = region();
+            let keys: Vec<u64> = (0..BUCKETS * SLOTS).map(|key| key.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+            let hashes = keys.iter().map(|key| home.map_or(*key, |home| key / BUCKETS * BUCKETS + home));
+            let slots: Vec<(u64, u64)> = hashes.zip((8..).step_by(8)).collect();
+            for &(hash, address) in &slots {
+                assert!(Home::at(&region, old, hash % BUCKETS, hash).insert(Slot::new(hash, 0, address)));
+            }
+            split(&region, Place::of(&region, 0), 0, [left, right], 1).unwrap();
+            for (hash, address) in slots {
+                let halves = [left, right].map(|piece| found(&region, piece, hash));
+                let wanted = if hash >> 63 == 0 { [Some(address), None] } else { [None, Some(address)] };
+                assert_eq!(halves, wanted, "{hash:#x}");
+            }
+        }
+    }
+
+    /// Nobody found it before.
+    #[test]
+    fn a_slot_beyond_the_reach_of_its_home_is_not_found_again() {
+        let (region, [old, left, right]) = region();
+        Home::at(&region, old, 1, 1).set(2, 1, Slot::new(1, 0, 8));
+        assert_eq!(found(&region, old, 1), Some(8));
+        region.store(old + BUCKET, 0);
+        split(&region, Place::of(&region, 0), 0, [left, right], 1).unwrap();
+        assert_eq!([left, right].map(|piece| Home::at(&region, piece, 1, 1).reach()), [0, 0]);
+        let records = |piece| Entry::new(&region, piece, 1).slots(&region).count();
+        assert_eq!([left, right].map(records), [0, 0]);
     }
 }
