@@ -125,14 +125,19 @@ fn spent(clock: ClockId) -> Duration {
     Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec.cast_unsigned() as u32)
 }
 
-/// What work gives, and the longest that a thread beside it, which does nothing but look at the clocks, was kept from that, by either:
-/// what the machine did to everybody. Where it is a guest, what its host takes counts as the thread's processor time.
-pub(crate) fn beside_a_spinner<T>(work: impl FnOnce() -> T) -> (T, Lap) {
+/// What work gives, and the longest that a thread beside it took for [`TOUCHES`] words of memory of its own, by either clock: what the
+/// machine did to everybody who uses memory. Where it is a guest, what its host takes counts as the thread's processor time; and a host
+/// that gives memory to one thread may keep another from its own.
+pub(crate) fn beside_a_toucher<T>(work: impl FnOnce() -> T) -> (T, Lap) {
     let running = Arc::new(());
     let watched = running.clone();
-    let spinner = thread::spawn(move || {
+    let toucher = thread::spawn(move || {
+        let (mut words, mut rng) = (vec![1_u64; TOUCHED], fastrand::Rng::with_seed(1));
         let (mut longest, mut watch) = (Lap::default(), Stopwatch::start());
         loop {
+            for _ in 0..TOUCHES {
+                words[rng.usize(..TOUCHED)] += 1;
+            }
             longest = longest.max(watch.lap());
             // The work is over, or has panicked.
             if Arc::strong_count(&watched) == 1 {
@@ -142,8 +147,13 @@ pub(crate) fn beside_a_spinner<T>(work: impl FnOnce() -> T) -> (T, Lap) {
     });
     let result = work();
     drop(running);
-    (result, spinner.join().expect("a look at the clock does not fail"))
+    (result, toucher.join().expect("no word is touched often enough to overflow"))
 }
+
+/// Words of the thread beside: 256 MiB, more than caches hold.
+const TOUCHED: usize = 1 << 25;
+/// How many of them it touches in a step.
+const TOUCHES: usize = 64;
 
 /// Millions a second.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
@@ -191,10 +201,10 @@ mod tests {
     }
 
     #[test]
-    fn a_spinner_ends_with_the_work_beside_it() {
-        let (result, longest) = beside_a_spinner(|| 7);
+    fn a_toucher_ends_with_the_work_beside_it() {
+        let (result, longest) = beside_a_toucher(|| 7);
         assert!(result == 7 && longest.wall > Duration::ZERO);
-        let panicked = std::panic::catch_unwind(|| beside_a_spinner(|| panic!("planted")));
+        let panicked = std::panic::catch_unwind(|| beside_a_toucher(|| panic!("planted")));
         assert!(panicked.is_err());
     }
 

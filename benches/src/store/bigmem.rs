@@ -11,7 +11,7 @@ use hammerspace_workloads::bigmem::Record;
 use super::events::{Events, Goals, Target};
 use super::windows::{Window, Windows};
 use crate::Result;
-use crate::measure::{Lap, beside_a_spinner, millions_a_second, timed_ok};
+use crate::measure::{Lap, beside_a_toucher, millions_a_second, timed_ok};
 use crate::report::Row;
 use crate::scale::{Scale, in_words};
 
@@ -44,15 +44,15 @@ fn name(how: &str, events: &Events) -> String {
     format!("append, {how}, {} events", in_words(events.count() as usize))
 }
 
-/// Beside a thread that spins, and so not for its rates.
+/// Beside a thread that touches memory of its own, and so not for its rates.
 fn with_versions(scale: &Scale, events: &Events) -> Result<Vec<Row>> {
     let mut target = Target::create(events.limit(scale, OVERHEAD_VERSIONED), true, one_by_one)?;
-    let (windows, kept) = beside_a_spinner(|| events.append([&mut |records| target.append(records)]));
+    let (windows, kept) = beside_a_toucher(|| events.append([&mut |records| target.append(records)]));
     let [windows] = windows?;
-    let name = name("with versions, beside a thread that spins", events);
+    let name = name("with versions, beside a thread that touches memory", events);
     let goals = Goals { steadiness: None, overhead: Some("<= 36 B/key"), ..GOALS };
     let mut rows = target.rows(scale, events, &windows, &name, goals)?;
-    rows.extend(slowest("slowest 64 appends", windows.slowest(), "longest step of the thread that spins", kept));
+    rows.extend(slowest("slowest 64 appends", windows.slowest(), "64 words of the thread beside", kept));
     Ok(rows)
 }
 
