@@ -67,7 +67,7 @@ fn write<'o>(owner: &'o Owner, who: For, hash: u64, value: &[&[u8]]) -> Result<(
     let len = value.iter().map(|piece| piece.len() as u64).sum();
     check(len)?;
     let id = owner.region.word(LARGE).fetch_add(1, Relaxed);
-    let pending = Pending::begin(&owner.region, id, hash);
+    let pending = Pending::begin(&owner.region, id, hash)?;
     let mut large = Large { id, len: 0 };
     for piece in value {
         // Nobody but us knows these parts: what is not there any more is damaged.
@@ -193,13 +193,19 @@ struct Pending<'o> {
 }
 
 impl<'o> Pending<'o> {
-    fn begin(region: &'o Region, id: u64, hash: u64) -> Self {
+    /// Waits for room among the notes. [`Kind::Busy`] if there is none for long: others write as many values, or there is damage.
+    fn begin(region: &'o Region, id: u64, hash: u64) -> Result<Self> {
         let mut patience = Patience::new();
         loop {
             if let Some(pending) = Self::try_begin(region, id, hash) {
-                return pending;
+                return Ok(pending);
             }
-            patience.wait();
+            if !patience.wait() {
+                let finding = format!("{PENDING_ENTRIES} values in parts are being written, and none came to its end");
+                return Err(Error::new(Kind::Busy, finding).at(PENDING).remedy(
+                    "try again; if it stays so, the region is damaged: open the store anew, which clears them",
+                ));
+            }
         }
     }
 
@@ -368,7 +374,7 @@ pub(crate) fn append<'c>(
             return Ok(None);
         }
         let (after, _pending) = if is_large {
-            let pending = Pending::begin(&owner.region, before.id, hash);
+            let pending = Pending::begin(&owner.region, before.id, hash)?;
             let mut large = before;
             match extend(owner, For::User, &mut large, bytes) {
                 Ok(true) => (large, pending),
@@ -489,6 +495,20 @@ mod tests {
         assert_eq!(memory.view().scan(TABLE.number, Cursor::START, 10, &mut items).unwrap(), None);
         assert_eq!(items.len(), 0);
         memory.put(TABLE, KEY, 0, b"anew", None, |_| true).unwrap();
+    }
+
+    /// As when damage filled them.
+    #[test]
+    fn notes_that_nobody_removes_are_not_waited_for_for_ever() {
+        let memory = memory();
+        let region = &memory.owner().region;
+        (0..PENDING_ENTRIES).for_each(|entry| region.store(PENDING + entry * 16, CLAIMED));
+        let refused = append(&memory, &[1; INLINE_MAX + 1]).unwrap_err();
+        assert_eq!((refused.kind(), memory.verify().records), (Kind::Busy, 0));
+        // As the next owner does.
+        remove_pending(memory.owner());
+        append(&memory, &[1; INLINE_MAX + 1]).unwrap().unwrap();
+        assert_eq!(memory.verify().records, 1 + 2);
     }
 
     /// As when somebody replaced the value: who still reads it must not find other bytes in the part's place.
