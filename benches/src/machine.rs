@@ -35,12 +35,18 @@ fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// The model's name on x86-64; Arm only tells its parts' numbers.
+/// On x86-64 the model's name, which may be that of many, and its numbers; Arm only tells its parts' numbers.
 fn cpu(cpuinfo: &str) -> String {
-    let field =
-        |name: &str| cpuinfo.lines().find_map(|line| line.strip_prefix(name)?.split_once(": ")).map(|(_, value)| value);
-    field("model name")
-        .map_or_else(|| format!("{} part {}", std::env::consts::ARCH, field("CPU part").unwrap_or("?")), String::from)
+    let field = |name: &str| {
+        let fields = cpuinfo.lines().filter_map(|line| line.split_once(':'));
+        let value = fields.filter(|(field, _)| field.trim_end() == name).map(|(_, value)| value.trim()).next();
+        value.unwrap_or("?")
+    };
+    if cpuinfo.contains("model name") {
+        format!("{} (family {} model {})", field("model name"), field("cpu family"), field("model"))
+    } else {
+        format!("{} part {}", std::env::consts::ARCH, field("CPU part"))
+    }
 }
 
 fn memory_bytes(meminfo: &str) -> u64 {
@@ -73,7 +79,8 @@ mod tests {
 
     #[test]
     fn a_processor_without_a_name_tells_its_part() {
-        assert_eq!(cpu("processor\t: 0\nmodel name\t: Fast One\n"), "Fast One");
+        let amd = "processor\t: 0\ncpu family\t: 26\nmodel\t\t: 2\nmodel name\t: Fast One\n";
+        assert_eq!(cpu(amd), "Fast One (family 26 model 2)");
         assert!(cpu("CPU part\t: 0xd0c\n").ends_with("part 0xd0c"));
         assert_eq!(memory_bytes("MemTotal:       2048 kB\n"), 2 << 20);
     }

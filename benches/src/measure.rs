@@ -1,5 +1,6 @@
 //! Time, taken in turn.
 
+use std::hint::black_box;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -125,22 +126,28 @@ fn spent(clock: ClockId) -> Duration {
     Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec.cast_unsigned() as u32)
 }
 
-/// What work gives, and the longest that a thread beside it took for [`TOUCHES`] words of memory of its own, by either clock: what the
+/// How many words a thread beside touches between two looks at its clocks.
+pub(crate) const TOUCHES: usize = 64;
+
+/// What work gives, and the longest that a thread beside it took to touch [`TOUCHES`] words of its own `count`, by either clock: what the
 /// machine did to everybody who uses memory. Where it is a guest, what its host takes counts as the thread's processor time; and a host
 /// that gives memory to one thread may keep another from its own.
-pub(crate) fn beside_a_toucher<T>(work: impl FnOnce() -> T) -> (T, Lap) {
+pub(crate) fn beside_a_toucher<T>(count: usize, work: impl FnOnce() -> T) -> (T, Lap) {
     let running = Arc::new(());
     let watched = running.clone();
+    // Before the work begins: to take memory is what it must not do to it.
+    let mut words = vec![1_u64; count];
     let toucher = thread::spawn(move || {
-        let (mut words, mut rng) = (vec![1_u64; TOUCHED], fastrand::Rng::with_seed(1));
+        let mut rng = fastrand::Rng::with_seed(1);
         let (mut longest, mut watch) = (Lap::default(), Stopwatch::start());
         loop {
             for _ in 0..TOUCHES {
-                words[rng.usize(..TOUCHED)] += 1;
+                words[rng.usize(..count)] += 1;
             }
             longest = longest.max(watch.lap());
             // The work is over, or has panicked.
             if Arc::strong_count(&watched) == 1 {
+                black_box(words);
                 return longest;
             }
         }
@@ -149,11 +156,6 @@ pub(crate) fn beside_a_toucher<T>(work: impl FnOnce() -> T) -> (T, Lap) {
     drop(running);
     (result, toucher.join().expect("no word is touched often enough to overflow"))
 }
-
-/// Words of the thread beside: 256 MiB, more than caches hold.
-const TOUCHED: usize = 1 << 25;
-/// How many of them it touches in a step.
-const TOUCHES: usize = 64;
 
 /// Millions a second.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
@@ -202,9 +204,9 @@ mod tests {
 
     #[test]
     fn a_toucher_ends_with_the_work_beside_it() {
-        let (result, longest) = beside_a_toucher(|| 7);
+        let (result, longest) = beside_a_toucher(1000, || 7);
         assert!(result == 7 && longest.wall > Duration::ZERO);
-        let panicked = std::panic::catch_unwind(|| beside_a_toucher(|| panic!("planted")));
+        let panicked = std::panic::catch_unwind(|| beside_a_toucher(1000, || panic!("planted")));
         assert!(panicked.is_err());
     }
 

@@ -10,8 +10,8 @@
 //! 1. A key has one slot at most, in the piece that the directory shows for it, at most [`REACH_MAX`] buckets right of its home.
 //! 2. A slot that is not empty names a whole record of its key, and the segment of that record is not used for anything else
 //!    before the slot has changed.
-//! 3. A key's slot changes under the lock of its home bucket, and stays where it is until the piece is split. An empty slot is
-//!    taken by an exchange, since keys of several homes may want it.
+//! 3. A key's slot changes under the lock of its home bucket, and stays where it is until the piece is split. An empty slot of a piece
+//!    that is shown is taken by an exchange, since keys of several homes may want it.
 //! 4. A piece is split into two new ones. The directory shows them before any of their keys can change, and the old piece is
 //!    emptied before that too. So whoever is still looking at the old one finds nothing there that is not true.
 //! 5. The buckets of a piece that the directory does not show are locked.

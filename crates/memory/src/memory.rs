@@ -40,7 +40,7 @@ impl Memory {
     /// Makes a store at `path` and owns it.
     pub fn create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let (Held { file, region, lock }, pool) =
-            home::create(path.as_ref(), options, |region, file| plant(region, file, options))?;
+            home::create(path.as_ref(), options, |region, file| plant(region, file))?;
         Self::own(region, pool, 0, file, Some(lock), options)?.start(options)
     }
 
@@ -50,10 +50,9 @@ impl Memory {
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let Held { file, region, lock } = home::open(path.as_ref())?;
         let (mut pool, live) = adopt::adopt(&region).map_err(|error| error.file(file.path()))?;
-        let options = &options.within(region.load(LIMIT));
-        pool.serve(options.writers, options.cleaners);
         // What has no memory gets it when it is needed, or says so then.
         pool.back_reserve(&region, &file).ok();
+        let options = &options.within(region.load(LIMIT));
         let memory = Self::own(region, pool, live, file, Some(lock), options)?;
         large::remove_pending(&memory.owner);
         memory.start(options)
@@ -67,7 +66,7 @@ impl Memory {
     /// A region that has no name, and ends with the last process that has the handle: this one, and those forked from it, which read.
     pub fn anonymous(options: &Options) -> Result<Self> {
         let (file, region) = home::anonymous(options)?;
-        let pool = plant(&region, &file, options)?;
+        let pool = plant(&region, &file)?;
         Self::own(region, pool, 0, file, None, options)?.start(options)
     }
 
@@ -116,7 +115,7 @@ impl Memory {
     /// for long, and may be asked again; its last answer counts.
     ///
     /// [`Kind::Full`] if it takes more room than there is: not when it deletes, nor when the record becomes no longer, with the parts that
-    /// it names. An expiry where there was none makes it 8 bytes longer.
+    /// it names, unless the file system's memory has ended before the limit. An expiry where there was none makes it 8 bytes longer.
     pub fn update<'c>(
         &self,
         table: TableId,
@@ -264,9 +263,8 @@ impl Memory {
 }
 
 /// An empty index for a new region, which then is one.
-fn plant(region: &Region, backing: &dyn Backing, options: &Options) -> Result<Pool> {
+fn plant(region: &Region, backing: &dyn Backing) -> Result<Pool> {
     let mut pool = Pool::default();
-    pool.serve(options.writers, options.cleaners);
     let root = region.layout.directory(0, 0);
     backing.back(region, root, region.layout.directory(0, 1) - root)?;
     let Some([piece, spare]) = pool.take_pieces(region, backing, For::Cleaner)? else {

@@ -22,7 +22,7 @@ use crate::index::slot::Slot;
 use crate::index::split::{self, Unsplit};
 use crate::large::Orphan;
 use crate::options::segments_of;
-use crate::pool::{Backing, FOR_SUCCESSORS, For, Pool, heads, seats};
+use crate::pool::{Backing, FOR_SUCCESSORS, For, Pool, heads};
 use crate::purge::Dropped;
 use crate::record::{Head as RecordHead, Record};
 use crate::region::{CLOCK, INCARNATION, LIMIT, Region, SEGMENTS_FRESH};
@@ -41,7 +41,7 @@ pub(crate) struct Seat {
 
 impl Seat {
     fn new() -> Self {
-        Self { heads: [Head::new(Stream::SHORT), Head::new(Stream::LONG)], live: 0 }
+        Self { heads: Stream::OF_USERS.map(Head::new), live: 0 }
     }
 
     #[inline]
@@ -67,8 +67,6 @@ impl Seat {
 const LIVE_MAX_PERCENT: u64 = 95;
 /// The same while a long value and the one that it replaces both exist. With a fiftieth dead nothing is worth a pass any more.
 const SUCCESSOR_MAX_PERCENT: u64 = 96;
-/// Segments beyond the reserve that cleaners keep free.
-const AHEAD: u64 = 4;
 /// What a pass takes at most, where nothing delays it.
 const PASS: Duration = Duration::from_millis(20);
 /// Passes over a store at its live cap that find nothing expired, after which the ledger has guessed wrong.
@@ -90,6 +88,11 @@ impl Passes {
     fn tell(self, before: Self) -> bool {
         self.gained != before.gained || (self.ended != before.ended && self.under_way == 0)
     }
+}
+
+/// Seats for so many writers.
+fn seats(writers: usize) -> usize {
+    writers.max(1).next_power_of_two()
 }
 
 /// A region and all that its owner keeps beside it.
@@ -121,12 +124,13 @@ pub(crate) struct Owner {
 impl Owner {
     pub(crate) fn new(
         region: Region,
-        pool: Pool,
+        mut pool: Pool,
         live: u64,
         writers: usize,
         cleaners: usize,
         file: RegionFile,
     ) -> Self {
+        (pool.cleaners, pool.heads) = (cleaners.max(1), heads(seats(writers), cleaners.max(1)));
         Self {
             incarnation: region.load(INCARNATION),
             region,
@@ -196,7 +200,10 @@ impl Owner {
 
     /// Calls those who clean and make ready, if there is something to do for them.
     fn call(&self) {
-        if self.is_short() || lock(&self.pool).is_unready(&self.region) {
+        let pool = lock(&self.pool);
+        let is_needed = pool.is_short(&self.region) || pool.is_unready(&self.region);
+        drop(pool);
+        if is_needed {
             self.bell.ring();
         }
     }
@@ -347,11 +354,6 @@ impl Owner {
         self.seats.iter().filter_map(|seat| seat.try_lock().ok()).for_each(|mut seat| self.count_of(&mut seat));
     }
 
-    /// Whether free segments have become so few that it is time to clean.
-    pub(crate) fn is_short(&self) -> bool {
-        lock(&self.pool).available(&self.region) < Pool::reserve(For::User, self.cleaners.len()) + AHEAD
-    }
-
     /// A segment for survivors.
     pub(crate) fn survivor(&self, stream: Stream) -> Result<Option<u64>> {
         lock(&self.pool).take_for(&self.region, &self.file, For::Cleaner, stream)
@@ -364,12 +366,12 @@ impl Owner {
 
     /// Segments without which writers never find room: heads, the first of the index, what is kept back, and one to fill.
     pub(crate) fn segments_min(writers: usize, cleaners: usize) -> u64 {
-        Self::kept_back(writers, cleaners.max(1)) + 2
+        Self::kept_back(seats(writers), cleaners.max(1)) + 2
     }
 
     /// Segments that count for nothing when it comes to how much there may be.
-    fn kept_back(writers: usize, cleaners: usize) -> u64 {
-        Pool::reserve(For::User, cleaners) + heads(writers, cleaners) + 1
+    fn kept_back(seats: usize, cleaners: usize) -> u64 {
+        Pool::reserve(For::User, cleaners) + heads(seats, cleaners) + 1
     }
 
     /// How many bytes of records there may be with what is asked for, if that is bounded.

@@ -11,8 +11,8 @@
 //!   there are.
 //! - The last segments are kept back, for those on whom progress depends: cleaners may take all, the index all but one pass's
 //!   survivors, a long value in place of another all but what these two need, users what is left.
-//! - Beyond these, users leave as many with memory as heads may be opened without a byte more being live. Up to the limit the cap on
-//!   live bytes sees to that; the machine's memory may end before.
+//! - Memory may end before the limit. So users leave one more for each head: it may come to a segment of which next to nothing is used
+//!   without a byte more being live. Up to the limit the cap on live bytes sees to that.
 
 use std::collections::VecDeque;
 
@@ -47,14 +47,12 @@ const READY: u64 = 16;
 /// How many of these the index leaves to records.
 const FOR_RECORDS: u64 = 4;
 
-/// Heads of so many writers and cleaners: two of each seat, and one of each cleaner for every lifetime.
-pub(crate) fn heads(writers: usize, cleaners: usize) -> u64 {
-    2 * seats(writers) as u64 + 4 * cleaners.max(1) as u64
-}
+/// Segments beyond those that users leave to others, of which cleaners see to it that they are free.
+const AHEAD: u64 = 4;
 
-/// Seats for so many writers.
-pub(crate) fn seats(writers: usize) -> usize {
-    writers.max(1).next_power_of_two()
+/// Heads that writers on so many seats and so many cleaners may have open.
+pub(crate) fn heads(seats: usize, cleaners: usize) -> u64 {
+    (Stream::OF_USERS.len() * seats + Stream::SURVIVORS.len() * cleaners) as u64
 }
 
 /// What is free. One for a region, behind a lock.
@@ -77,9 +75,9 @@ pub(crate) struct Pool {
     /// Segments that a former owner was writing to: the first for heads of their streams, who go on there.
     pub(crate) open: Vec<(Stream, u64)>,
     /// How many may clean at the same time.
-    cleaners: usize,
+    pub(crate) cleaners: usize,
     /// Heads that writers and cleaners may have open.
-    heads: u64,
+    pub(crate) heads: u64,
     /// Segments that others than cleaners have taken.
     pub(crate) taken: u64,
 }
@@ -91,12 +89,6 @@ pub(crate) trait Backing {
 }
 
 impl Pool {
-    /// Has so many threads to reckon with.
-    pub(crate) fn serve(&mut self, writers: usize, cleaners: usize) {
-        self.cleaners = cleaners.max(1);
-        self.heads = heads(writers, cleaners);
-    }
-
     /// Segments that may be taken in all.
     pub(crate) fn available(&self, region: &Region) -> u64 {
         self.backed() + if self.is_dry { 0 } else { self.bare(region) }
@@ -119,8 +111,15 @@ impl Pool {
 
     /// Whether segments should be made ready. Not the last ones: who needs those must not miss what is in the making.
     pub(crate) fn is_unready(&self, region: &Region) -> bool {
-        let wanted = self.left_by_users() + READY;
-        !self.is_dry && self.backed() < wanted && Self::untouched(region) > wanted
+        let last = Self::reserve(For::User, self.cleaners) + READY;
+        !self.is_dry && self.backed() < self.left_by_users() + READY && Self::untouched(region) > last
+    }
+
+    /// Whether free segments have become so few that it is time to clean.
+    pub(crate) fn is_short(&self, region: &Region) -> bool {
+        let is_ended = self.is_dry && self.bare(region) > 0;
+        let left = if is_ended { self.left_by_users() } else { Self::reserve(For::User, self.cleaners) };
+        self.available(region) < left + AHEAD
     }
 
     /// Lets threads ask for memory once more, should there have been none.
@@ -130,7 +129,7 @@ impl Pool {
 
     /// Gives what users leave to others its memory.
     pub(crate) fn back_reserve(&mut self, region: &Region, backing: &dyn Backing) -> Result<()> {
-        while self.backed() < self.left_by_users() && self.bare(region) > 0 {
+        while self.backed() < Self::reserve(For::User, self.cleaners) && self.bare(region) > 0 {
             self.back_one(region, backing)?;
         }
         Ok(())
@@ -202,7 +201,8 @@ impl Pool {
         if self.backed() + self.bare(region) <= reserve {
             return Ok(None);
         }
-        let left = if who == For::User { self.left_by_users() } else { reserve };
+        // Of those that users leave beyond it two at most get their memory now: nobody is to wait for that of all.
+        let left = if who == For::User { self.left_by_users().min(self.backed() + 1).max(reserve) } else { reserve };
         while self.backed() <= left && self.bare(region) > 0 {
             self.back_one(region, backing)?;
         }
@@ -312,16 +312,28 @@ mod tests {
 
     #[test]
     fn what_users_leave_to_others_has_its_memory() {
-        for (writers, cleaners) in [(1, 1), (3, 2)] {
-            let (region, mut pool, backing) = (region(100), Pool::default(), Room(Cell::new(50)));
-            pool.serve(writers, cleaners);
-            let mut take = |who| std::iter::from_fn(|| pool.take(&region, &backing, who).ok().flatten()).count() as u64;
-            let [for_users, for_keepers] = [For::User, For::Keeper].map(|who| Pool::reserve(who, cleaners));
-            let left = for_users + heads(writers, cleaners);
-            assert_eq!(
-                [For::User, For::Keeper, For::Cleaner].map(&mut take),
-                [50 - left, left - for_keepers, for_keepers]
-            );
+        for (seats, cleaners, left) in [(1, 1, 14), (4, 2, 24)] {
+            let heads = heads(seats, cleaners);
+            let (region, mut pool) = (region(100), Pool { cleaners, heads, ..Pool::default() });
+            let backing = Room(Cell::new(50));
+            let take = |pool: &mut Pool, who| {
+                std::iter::from_fn(|| pool.take(&region, &backing, who).ok().flatten()).count() as u64
+            };
+            assert_eq!(take(&mut pool, For::User), 50 - left);
+            assert!(pool.is_short(&region), "who is refused has cleaners called");
+            assert_eq!([For::Keeper, For::Cleaner].map(|who| take(&mut pool, who)), [left - 4, 4]);
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_the_memory_of_many() {
+        let (region, backing) = (region(100), Room(Cell::new(100)));
+        let mut pool = Pool { cleaners: 1, heads: 50, ..Pool::default() };
+        pool.back_reserve(&region, &backing).unwrap();
+        for _ in 0..20 {
+            let before = backing.0.get();
+            pool.take(&region, &backing, For::User).unwrap().unwrap();
+            assert!(before - backing.0.get() <= 2);
         }
     }
 

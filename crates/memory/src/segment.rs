@@ -40,12 +40,14 @@ impl Stream {
     pub(crate) const SHORT: Self = Self(0);
     /// What a user writes otherwise.
     pub(crate) const LONG: Self = Self(1);
+    /// What users write.
+    pub(crate) const OF_USERS: [Self; 2] = [Self::SHORT, Self::LONG];
     /// Survivors of short-lived segments, then those of other segments, by their age.
     pub(crate) const SURVIVORS: [Self; 4] = [Self(2), Self(3), Self(4), Self(5)];
 
     /// Whether users write to its segments, and not cleaners.
     pub(crate) fn is_of_users(self) -> bool {
-        self.0 <= Self::LONG.0
+        Self::OF_USERS.contains(&self)
     }
 }
 

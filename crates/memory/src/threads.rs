@@ -71,6 +71,10 @@ impl Owner {
             || self.gather()
     }
 
+    fn is_short(&self) -> bool {
+        lock(&self.pool).is_short(&self.region)
+    }
+
     fn clean_with(&self, number: usize) -> Result<bool> {
         self.pass(lock(&self.cleaners[number]))
     }

@@ -157,7 +157,7 @@ impl<'r> Home<'r> {
         }
     }
 
-    /// Takes an empty slot for a record. `false` where there is none near enough. The home is locked, or its piece is not shown.
+    /// Takes an empty slot for a record. `false` where there is none near enough. The home is locked.
     #[inline]
     pub(crate) fn insert(self, slot: Slot) -> bool {
         (0..=REACH_MAX.min(self.region.layout.bucket_mask)).any(|displacement| {
@@ -176,9 +176,9 @@ impl<'r> Home<'r> {
         })
     }
 
-    /// Writes the slot of a record so far to the right, the `nth` of its bucket from 1 on, in a piece that is not shown.
+    /// Writes a slot this far right of home, as the `nth` of that bucket from 1 on, in a piece that is not shown.
     #[inline]
-    pub(crate) fn set(self, displacement: u64, nth: u64, slot: Slot) {
+    pub(crate) fn place(self, displacement: u64, nth: u64, slot: Slot) {
         if displacement > self.reach() {
             self.set_reach(displacement);
         }

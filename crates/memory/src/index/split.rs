@@ -94,12 +94,13 @@ fn distribute(region: &Region, old: u64, to: [u64; 2], depth: u32) -> bool {
     fits
 }
 
-/// A new piece, which nobody else sees. So its buckets fill from the left, and how far is known without a look at them.
+/// A new piece, which the directory does not show: nobody else writes to it. So its buckets fill from the left, and how far is known
+/// without a look at them.
 struct Half<'r> {
     region: &'r Region,
     piece: u64,
     /// How many slots of each bucket.
-    taken: Vec<u8>,
+    taken: Vec<u64>,
 }
 
 impl<'r> Half<'r> {
@@ -111,11 +112,11 @@ impl<'r> Half<'r> {
     fn take(&mut self, home: u64, slot: Slot) -> bool {
         let mask = self.region.layout.bucket_mask;
         let bucket = |right: u64| ((home + right) & mask) as usize;
-        let room = (0..=REACH_MAX.min(mask)).find(|right| u64::from(self.taken[bucket(*right)]) < SLOTS);
+        let room = (0..=REACH_MAX.min(mask)).find(|right| self.taken[bucket(*right)] < SLOTS);
         let Some(right) = room else { return false };
         let taken = &mut self.taken[bucket(right)];
         *taken += 1;
-        Home::at(self.region, self.piece, home, 0).set(right, u64::from(*taken), slot);
+        Home::at(self.region, self.piece, home, 0).place(right, *taken, slot);
         true
     }
 }
@@ -152,11 +153,12 @@ mod tests {
     use crate::geometry::Geometry;
     use crate::sync::Words;
 
-    const BUCKETS: u64 = 16;
+    /// More than a home's keys may take.
+    const BUCKETS: u64 = 32;
 
     /// A region with three pieces, of which the first is in use.
     fn region() -> (Region, [u64; 3]) {
-        let geometry = Geometry { segment_size: 4096, segments_max: 1, buckets: BUCKETS };
+        let geometry = Geometry { segment_size: 8192, segments_max: 1, buckets: BUCKETS };
         let region = Region::create(Words::zeros(geometry.region_len()).unwrap(), geometry, 7, 9, 4096).unwrap();
         let pieces = [0, 1, 2].map(|piece| region.layout.segment(0) + piece * region.layout.piece_size);
         plant(&region, pieces[0]);
@@ -168,12 +170,13 @@ mod tests {
         Home::at(region, piece, hash % BUCKETS, hash).find(|_, slot| Some(slot.address()))
     }
 
-    /// Full to the last slot, with keys from everywhere, and of one home.
+    /// Keys from everywhere, and as many of one home as there can be.
     #[test]
     fn each_slot_goes_to_the_half_of_its_hash() {
         for home in [None, Some(3)] {
             let (region, [old, left, right]) = region();
-            let keys: Vec<u64> = (0..BUCKETS * SLOTS).map(|key| key.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+            let keys: Vec<u64> =
+                (0..(1 + REACH_MAX) * SLOTS).map(|key| key.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
             let hashes = keys.iter().map(|key| home.map_or(*key, |home| key / BUCKETS * BUCKETS + home));
             let slots: Vec<(u64, u64)> = hashes.zip((8..).step_by(8)).collect();
             for &(hash, address) in &slots {
@@ -188,15 +191,23 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_home_has_so_much_room() {
+        let (region, [_, left, _]) = region();
+        let mut half = Half::new(&region, left);
+        let most = (1 + REACH_MAX) * SLOTS;
+        assert_eq!((0..=most).find(|key| !half.take(BUCKETS - 1, Slot::new(0, 0, 8 + 8 * key))), Some(most));
+        assert_eq!(Home::at(&region, left, BUCKETS - 1, 0).reach(), REACH_MAX);
+    }
+
     /// Nobody found it before.
     #[test]
     fn a_slot_beyond_the_reach_of_its_home_is_not_found_again() {
         let (region, [old, left, right]) = region();
-        Home::at(&region, old, 1, 1).set(2, 1, Slot::new(1, 0, 8));
+        Home::at(&region, old, 1, 1).place(2, 1, Slot::new(1, 0, 8));
         assert_eq!(found(&region, old, 1), Some(8));
         region.store(old + BUCKET, 0);
         split(&region, Place::of(&region, 0), 0, [left, right], 1).unwrap();
-        assert_eq!([left, right].map(|piece| Home::at(&region, piece, 1, 1).reach()), [0, 0]);
         let records = |piece| Entry::new(&region, piece, 1).slots(&region).count();
         assert_eq!([left, right].map(records), [0, 0]);
     }

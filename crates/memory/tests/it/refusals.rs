@@ -9,7 +9,7 @@ use std::{process, thread};
 
 use fastrand::Rng;
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_memory::{Cursor, Geometry, KEY_LEN_MAX, Key, Memory, Options, Reader, VALUE_LEN_MAX};
+use hammerspace_memory::{Change, Cursor, Geometry, KEY_LEN_MAX, Key, Memory, Options, Reader, VALUE_LEN_MAX};
 use hammerspace_os::File;
 use hammerspace_os::process::fork::{fork, mount_memory};
 use hammerspace_os::trace::{Op, watch};
@@ -367,9 +367,14 @@ fn a_store_goes_on_in_the_memory_that_it_has() {
                 memory = Memory::open(small.join("store"), &options).unwrap();
             }
             assert!((0..20 * keys).all(|key| put(&memory, key % (keys / 2)).is_ok()));
+            // What is deleted makes room for others.
+            for key in 0..keys / 4 {
+                memory.update(PLAIN, Key::Integer(key), |_| Change::Delete).unwrap();
+            }
+            assert!((keys..keys + keys / 8).all(|key| put(&memory, key).is_ok()));
             // Once there is room again, it grows.
             fs::remove_file(small.join("other")).unwrap();
-            assert!((keys..2 * keys).all(|key| put(&memory, key).is_ok()));
+            assert!((0..2 * keys).all(|key| put(&memory, key).is_ok()));
             assert_eq!((memory.verify().faults, memory.verify().records), (0, 2 * keys));
         });
     }
