@@ -200,6 +200,25 @@ mod tests {
         assert_eq!(Home::at(&region, left, BUCKETS - 1, 0).reach(), REACH_MAX);
     }
 
+    /// The last home has as many keys as it can, so that they lie around the end of the piece, and the first home's are behind them. A
+    /// half gets all in the order of the piece: those in the last bucket at last, where none is left that is near enough.
+    #[test]
+    fn a_split_that_fails_leaves_everything_as_it_was() {
+        let (region, [old, left, right]) = region();
+        let of_home = |home, count| (0..count).map(move |key| key * BUCKETS + home);
+        let hashes: Vec<u64> = of_home(BUCKETS - 1, (1 + REACH_MAX) * SLOTS).chain(of_home(0, SLOTS)).collect();
+        let slots: Vec<(u64, u64)> = hashes.into_iter().zip((8..).step_by(8)).collect();
+        for &(hash, address) in &slots {
+            assert!(Home::at(&region, old, hash % BUCKETS, hash).insert(Slot::new(hash, 0, address)));
+        }
+        let slots_of = |piece| Entry::new(&region, piece, 1).slots(&region).collect::<Vec<_>>();
+        let before = slots_of(old);
+        assert_eq!(split(&region, Place::of(&region, 0), 0, [left, right], 1), Err(Unsplit::TooDeep));
+        assert_eq!([old, left, right].map(slots_of), [before, Vec::new(), Vec::new()]);
+        let locked = (0..BUCKETS).filter(|bucket| region.load(old + bucket * BUCKET) & 1 != 0);
+        assert_eq!(locked.count(), 0);
+    }
+
     /// Nobody found it before.
     #[test]
     fn a_slot_beyond_the_reach_of_its_home_is_not_found_again() {
