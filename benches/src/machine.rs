@@ -38,9 +38,8 @@ fn read(path: &str) -> String {
 /// On x86-64 the model's name, which may be that of many, and its numbers; Arm only tells its parts' numbers.
 fn cpu(cpuinfo: &str) -> String {
     let field = |name: &str| {
-        let fields = cpuinfo.lines().filter_map(|line| line.split_once(':'));
-        let value = fields.filter(|(field, _)| field.trim_end() == name).map(|(_, value)| value.trim()).next();
-        value.unwrap_or("?")
+        let mut fields = cpuinfo.lines().filter_map(|line| line.split_once(':'));
+        fields.find(|(field, _)| field.trim_end() == name).map_or("?", |(_, value)| value.trim())
     };
     if cpuinfo.contains("model name") {
         format!("{} (family {} model {})", field("model name"), field("cpu family"), field("model"))
