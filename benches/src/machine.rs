@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_processor_without_a_name_tells_its_part() {
-        let amd = "processor\t: 0\ncpu family\t: 26\nmodel\t\t: 2\nmodel name\t: Fast One\n";
+        let amd = "processor\t: 0\nmodel name\t: Fast One\ncpu family\t: 26\nmodel\t\t: 2\n";
         assert_eq!(cpu(amd), "Fast One (family 26 model 2)");
         assert!(cpu("CPU part\t: 0xd0c\n").ends_with("part 0xd0c"));
         assert_eq!(memory_bytes("MemTotal:       2048 kB\n"), 2 << 20);
