@@ -3,9 +3,12 @@
 //! Decoding never asks for more memory than a block may hold *and* its bytes can justify: a header that claims blocks of
 //! 4 GiB, or a frame that claims to hold as much, costs nothing until bytes back it up.
 
+#[cfg(test)]
+mod agreement;
 pub(crate) mod snappy;
+pub(crate) mod zstd;
 
-use snappy::Progress;
+use ::zstd::{bulk, zstd_safe};
 use std::cell::RefCell;
 use std::io;
 
@@ -59,7 +62,7 @@ const ZSTD_EXPANSION_MAX: u64 = (128 << 10) / 3 + 1;
 
 thread_local! {
     // A context is some 100 KiB to set up, a block a few microseconds to decode.
-    static ZSTD: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
+    static ZSTD: RefCell<Option<bulk::Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
 /// Replaces `out` by what the block `packed` decodes to, all of it. `Err` says what is wrong with it.
@@ -83,8 +86,8 @@ pub(crate) fn decode(
 }
 
 /// Makes room in `memory` for what the block of snappy `packed` claims to hold. `Err` says what is wrong with it.
-pub(crate) fn start_snappy(packed: &[u8], block_size: u32, memory: &mut Vec<u8>) -> Result<Progress, String> {
-    let progress = Progress::start(packed)?;
+pub(crate) fn start_snappy(packed: &[u8], block_size: u32, memory: &mut Vec<u8>) -> Result<snappy::Progress, String> {
+    let progress = snappy::Progress::start(packed)?;
     check_len(progress.len, block_size)?;
     make_room(memory, progress.len + snappy::SLACK);
     Ok(progress)
@@ -92,10 +95,10 @@ pub(crate) fn start_snappy(packed: &[u8], block_size: u32, memory: &mut Vec<u8>)
 
 /// Decodes the zstd frame `packed` into `memory`; gives its length. `Err` says what is wrong with it.
 pub(crate) fn decode_zstd(packed: &[u8], block_size: u32, memory: &mut Vec<u8>) -> Result<usize, String> {
-    if zstd::zstd_safe::find_frame_compressed_size(packed) != Ok(packed.len()) {
+    if zstd_safe::find_frame_compressed_size(packed) != Ok(packed.len()) {
         return Err("is not one zstd frame".into());
     }
-    let claimed = zstd::zstd_safe::get_frame_content_size(packed).map_err(|error| error.to_string())?;
+    let claimed = zstd_safe::get_frame_content_size(packed).map_err(|error| error.to_string())?;
     if let Some(claimed) = claimed.filter(|claimed| *claimed > block_size.into()) {
         return Err(oversize(claimed, block_size));
     }
@@ -106,7 +109,7 @@ pub(crate) fn decode_zstd(packed: &[u8], block_size: u32, memory: &mut Vec<u8>) 
         .with_borrow_mut(|slot| {
             let context = match slot {
                 Some(context) => context,
-                None => slot.insert(zstd::bulk::Decompressor::new()?),
+                None => slot.insert(bulk::Decompressor::new()?),
             };
             context.decompress_to_buffer(packed, &mut memory[..room])
         })
@@ -116,7 +119,7 @@ pub(crate) fn decode_zstd(packed: &[u8], block_size: u32, memory: &mut Vec<u8>) 
 }
 
 /// Bytes of older blocks may stay: clearing them would cost as much as decoding a little.
-fn make_room(memory: &mut Vec<u8>, len: usize) {
+pub(crate) fn make_room(memory: &mut Vec<u8>, len: usize) {
     if memory.len() < len {
         memory.reserve_exact(len - memory.len());
         memory.resize(len, 0);
@@ -138,7 +141,7 @@ fn oversize(len: u64, block_size: u32) -> String {
 /// Packs blocks for a writer; keeps its context from block to block.
 pub(crate) enum Encoder {
     Snappy(Box<snap::raw::Encoder>),
-    Zstd(zstd::bulk::Compressor<'static>),
+    Zstd(bulk::Compressor<'static>),
 }
 
 impl Encoder {
@@ -147,7 +150,7 @@ impl Encoder {
         Ok(match compression {
             Compression::None => None,
             Compression::Snappy => Some(Self::Snappy(Box::new(snap::raw::Encoder::new()))),
-            Compression::Zstd => Some(Self::Zstd(zstd::bulk::Compressor::new(ZSTD_LEVEL)?)),
+            Compression::Zstd => Some(Self::Zstd(bulk::Compressor::new(ZSTD_LEVEL)?)),
         })
     }
 
@@ -161,7 +164,7 @@ impl Encoder {
             }
             Self::Zstd(encoder) => {
                 out.clear();
-                out.reserve(zstd::zstd_safe::compress_bound(block.len()));
+                out.reserve(zstd_safe::compress_bound(block.len()));
                 encoder.compress_to_buffer(block, out)?;
             }
         }
@@ -219,12 +222,12 @@ mod tests {
     #[test]
     fn zstd_frames_without_a_content_size_are_read() {
         let mut packed = encoded(Compression::Zstd, &[7; 300]);
-        let mut context = zstd::bulk::Compressor::new(3).unwrap();
+        let mut context = bulk::Compressor::new(3).unwrap();
         context.include_contentsize(false).unwrap();
         packed.clear();
         packed.reserve(1000);
         context.compress_to_buffer(&[7; 300], &mut packed).unwrap();
-        assert!(zstd::zstd_safe::get_frame_content_size(&packed).unwrap().is_none());
+        assert!(zstd_safe::get_frame_content_size(&packed).unwrap().is_none());
         let mut out = Vec::new();
         assert_eq!(decode(Compression::Zstd, &packed, 4096, &mut out), Ok(()));
         assert_eq!(out, [7; 300]);

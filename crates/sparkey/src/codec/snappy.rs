@@ -67,11 +67,6 @@ impl Progress {
         Ok(Self { read, made: 0, len: len as usize })
     }
 
-    /// At the end of a block of `len` bytes.
-    pub(crate) fn complete(len: usize) -> Self {
-        Self { read: 0, made: len, len }
-    }
-
     /// Decodes on until `until` bytes are made, or all there are. `out` has room for `len` bytes and [`SLACK`].
     pub(crate) fn decode(&mut self, packed: &[u8], out: &mut [u8], until: usize) -> Result<(), String> {
         let until = until.min(self.len);
@@ -297,11 +292,14 @@ static TAGS: [Tag; 256] = {
 
 #[cfg(test)]
 mod tests {
+    use super::super::agreement::Library;
     use super::*;
     use fastrand::Rng;
 
-    /// What our decoder, or a faulty one, makes of a block: at least `until` bytes, or all.
-    type Decode = dyn Fn(&[u8], usize) -> Result<Vec<u8>, String>;
+    const SNAP: Library = Library {
+        pack: |block, _| snap::raw::Encoder::new().compress_vec(block).unwrap(),
+        unpack: |packed| snap::raw::Decoder::new().decompress_vec(packed).map_err(|error| error.to_string()),
+    };
 
     fn ours(packed: &[u8], until: usize) -> Result<Vec<u8>, String> {
         let mut progress = Progress::start(packed)?;
@@ -312,73 +310,9 @@ mod tests {
         Ok(out)
     }
 
-    /// Holds a decoder against `snap`, to the end and to places before it.
-    fn check(decode: &Decode, packed: &[u8], rng: &mut Rng) {
-        let whole = decode(packed, usize::MAX);
-        match snap::raw::Decoder::new().decompress_vec(packed) {
-            Ok(expected) => assert_eq!(whole.as_ref(), Ok(&expected)),
-            Err(error) => assert!(whole.is_err(), "{error} is overlooked"),
-        }
-        let len = Progress::start(packed).map_or(0, |progress| progress.len);
-        let mut untils: Vec<usize> = (0..4).map(|_| rng.usize(..=len)).collect();
-        untils.sort_unstable();
-        let mut before = Ok(Vec::new());
-        for until in untils {
-            let part = decode(packed, until);
-            match (&before, &part) {
-                (Ok(before), Ok(part)) => assert!(part.len() >= until && part.starts_with(before), "another beginning"),
-                (Err(_), Ok(_)) => panic!("a fault is forgotten"),
-                (_, Err(_)) => assert!(whole.is_err(), "a part is refused, the whole is not"),
-            }
-            if let (Ok(part), Ok(whole)) = (&part, &whole) {
-                assert!(whole.starts_with(part), "another beginning");
-            }
-            before = part;
-        }
-    }
-
-    /// A block with something to copy, near and far.
-    fn block(rng: &mut Rng) -> Vec<u8> {
-        let len_max = if rng.bool() { 300 } else { 70_000 };
-        let (letters, len) = (rng.u8(1..=64), rng.usize(1..len_max));
-        let mut block: Vec<u8> = Vec::new();
-        while block.len() < len {
-            if rng.bool() && !block.is_empty() {
-                let (back, count) = (rng.usize(1..=block.len()), rng.usize(1..100));
-                (0..count).for_each(|_| block.push(block[block.len() - back]));
-            } else {
-                (0..rng.usize(1..300)).for_each(|_| block.push(rng.u8(..letters)));
-            }
-        }
-        block
-    }
-
-    fn packed(rng: &mut Rng) -> Vec<u8> {
-        snap::raw::Encoder::new().compress_vec(&block(rng)).unwrap()
-    }
-
-    fn check_many(decode: &Decode, seed: u64, rounds: usize) {
-        println!("seed {seed}"); // shown if it fails
-        let mut rng = Rng::with_seed(seed);
-        for _ in 0..rounds {
-            let sound = packed(&mut rng);
-            check(decode, &sound, &mut rng);
-            for _ in 0..20 {
-                let mut broken = sound.clone();
-                for _ in 0..rng.usize(1..3) {
-                    let near = 1 << rng.u32(3..18);
-                    let at = rng.usize(..broken.len().min(near));
-                    broken[at] ^= 1 << rng.u32(..8);
-                }
-                broken.truncate(if rng.bool() { broken.len() } else { rng.usize(..=broken.len()) });
-                check(decode, &broken, &mut rng);
-            }
-        }
-    }
-
     #[test]
     fn it_agrees_with_snap_on_sound_and_broken_blocks() {
-        check_many(&ours, 1, 60);
+        SNAP.check_many(&ours, 1, 60);
     }
 
     /// Every element of two bytes, behind a literal and before one, and every copy from near and from far beyond the start.
@@ -393,7 +327,7 @@ mod tests {
                 // The last is longer than a window: behind the long literal the tag is that of a short element, if it can be.
                 let elements = [&[len][..], literal, &[tag], &next, &[0; 200]].concat();
                 for end in [literal.len() + 3, literal.len() + 73, elements.len() - 1, elements.len()] {
-                    check(&ours, &elements[..end], &mut rng);
+                    SNAP.check(&ours, &elements[..end], usize::from(len), &mut rng);
                 }
             }
         }
@@ -428,33 +362,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "left == right")]
-    fn canary_a_lost_byte_is_noticed() {
-        let faulty = |packed: &[u8], until: usize| {
-            ours(packed, until).map(|mut out| {
-                out.iter_mut().skip(1000).take(1).for_each(|byte| *byte ^= 1);
-                out
-            })
-        };
-        check_many(&faulty, 4, 10);
-    }
-
-    #[test]
-    #[should_panic(expected = "is overlooked")]
-    fn canary_an_overlooked_fault_is_noticed() {
-        check_many(&|packed, until| Ok(ours(packed, until).unwrap_or_default()), 5, 10);
-    }
-
-    #[test]
-    #[should_panic(expected = "another beginning")]
-    fn canary_a_part_that_is_no_beginning_is_noticed() {
-        let faulty = |packed: &[u8], until: usize| {
-            let mut out = ours(packed, until)?;
-            if until < 100 {
-                out = out.iter().map(|byte| byte ^ 1).collect();
-            }
-            Ok(out)
-        };
-        check_many(&faulty, 6, 10);
+    fn canary_faults_are_noticed() {
+        SNAP.check_canaries(&ours);
     }
 }

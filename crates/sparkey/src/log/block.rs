@@ -270,11 +270,11 @@ impl<'a> Blocks<'a> {
         }
         if let Block::Own(buffer) = &mut self.block {
             buffer
-                .open(self.header.compression, &self.data[packed.clone()], self.header.block_size)
+                .open(self.header.compression, &self.data[packed.clone()], self.header.block_size, self.is_thorough)
                 .map_err(|finding| fault::log(offset, format!("the block {finding}")))?;
         }
         (self.start, self.next, self.at, self.index) = (offset, packed.end, 0, 0);
-        if self.is_thorough { self.reach(usize::MAX) } else { Ok(()) }
+        Ok(())
     }
 
     /// The same as `reach`, for somebody who will soon come for more.
