@@ -11,8 +11,8 @@
 //!
 //! So memory follows the bytes that really decode; the lengths that an entry claims only say when to stop.
 //!
-//! Iteration decodes every block to its end, and so sees all that is wrong with it. A lookup decodes a block of snappy to
-//! about where its entry should end, unless a cache is to keep the block: it need not see damage behind the entry. `verify` does.
+//! Iteration decodes every block to its end, and so sees all that is wrong with it. A lookup decodes a block to about where its
+//! entry should end, unless a cache is to keep the block: it need not see damage behind the entry. `verify` does.
 
 use super::buffer::Buffer;
 use super::entry::{Address, Entry, EntryKind, Head};

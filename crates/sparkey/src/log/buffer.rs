@@ -55,11 +55,11 @@ impl<'a> Buffer<'a> {
         block_size: u32,
         is_thorough: bool,
     ) -> Result<(), String> {
+        self.close();
         if self.spare.memory.is_empty() {
             // While the thread ends there is none.
             self.spare = SPARE.try_with(Cell::take).unwrap_or_default();
         }
-        self.close();
         (self.packed, self.block_size) = (packed, block_size);
         match compression {
             Compression::None => unreachable!("an uncompressed log has no blocks"),

@@ -151,15 +151,14 @@ impl Weights {
     /// Reads and sorts them. Gives the bits of the longest code, and where the description ends.
     fn read(&mut self, packed: &[u8], at: usize, counts: &mut Counts, scratch: &mut Scratch) -> Option<(usize, usize)> {
         let (size, at) = (usize::from(*packed.get(at)?), at + 1);
-        let (count, end) =
-            if let Some(count) = size.checked_sub(127) { (count, at + count.div_ceil(2)) } else { (0, at + size) };
-        let count = if count > 0 {
+        let (count, end) = if let Some(count) = size.checked_sub(127) {
+            let end = at + count.div_ceil(2);
             self.read_plain(packed.get(at..end)?, count);
-            count
+            (count, end)
         } else {
-            let start = counts.read(packed, at, 6, LOG_MAX + 2)?;
+            let (start, end) = (counts.read(packed, at, 6, LOG_MAX + 2)?, at + size);
             self.table.fill(counts, &WEIGHTS, scratch);
-            self.read_packed(packed, Stream::new(packed, start, end)?)?
+            (self.read_packed(packed, Stream::new(packed, start, end)?)?, end)
         };
         Some((self.sort(count)?, end))
     }
