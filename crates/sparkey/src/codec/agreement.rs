@@ -85,18 +85,21 @@ impl Library {
     }
 }
 
-/// A block with something to copy, near and far.
+/// A block with something to copy, near and far, and sometimes again from as far as before.
 pub(super) fn block(rng: &mut Rng) -> Vec<u8> {
     let len_max = if rng.bool() { 300 } else { 70_000 };
     let letters_max = if rng.bool() { 64 } else { 255 };
     let (letters, len) = (rng.u8(1..=letters_max), rng.usize(1..len_max));
-    let mut block: Vec<u8> = Vec::new();
+    let literals_max = if rng.bool() { 5 } else { 300 };
+    let (mut block, mut backs) = (vec![rng.u8(..letters)], [1; 3]);
     while block.len() < len {
-        if rng.bool() && !block.is_empty() {
-            let (back, count) = (rng.usize(1..=block.len()), rng.usize(1..100));
-            (0..count).for_each(|_| block.push(block[block.len() - back]));
+        if rng.bool() {
+            let any = rng.usize(1..=block.len());
+            let back = (*rng.choice(&[backs[0], backs[1], backs[2], backs[0] - 1, any]).unwrap()).max(1);
+            (0..rng.usize(1..100)).for_each(|_| block.push(block[block.len() - back]));
+            backs = [back, backs[0], backs[1]];
         } else {
-            (0..rng.usize(1..300)).for_each(|_| block.push(rng.u8(..letters)));
+            (0..rng.usize(1..literals_max)).for_each(|_| block.push(rng.u8(..letters)));
         }
     }
     block

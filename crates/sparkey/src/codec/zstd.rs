@@ -276,7 +276,7 @@ mod tests {
             ("literals as they are", words(255, 40, 100, 20_000), 3),
             ("literals that are all the same", [&[7; 1000][..], &words(1, 300, 1, 300), &[7; 100]].concat(), 3),
             ("few sequences, and the usual tables", words(26, 30, 3, 200), 3),
-            ("more sequences than two bytes count", words(200, 3, 600, LEN_MAX), 12),
+            ("thousands of sequences", words(200, 3, 600, LEN_MAX), 12),
             ("all that a block makes", words(26, 9, 3000, LEN_MAX + 8), 3),
         ];
         for (shape, block, level) in shapes {
@@ -285,6 +285,27 @@ mod tests {
             for until in [1, block.len() / 2, block.len()] {
                 let part = ours(&packed, until).unwrap_or_else(|| panic!("{shape}: left to the library"));
                 assert!(part.len() >= until && block.starts_with(&part), "{shape}");
+            }
+        }
+    }
+
+    /// Any byte of a small frame may be any other.
+    #[test]
+    fn it_agrees_with_the_library_whatever_a_byte_says() {
+        let mut rng = Rng::with_seed(4);
+        let blocks: [&[u8]; 3] = [
+            b"abcdabcdeabcdefabcdefgabcdefghabcdefghiabcdefghijabcdefghi",
+            &[b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa".as_slice(), &b"no no yes no yes yes no ".repeat(20)]
+                .concat(),
+            &(0..180_u32).map(|at| (at % 90 * (at % 90) % 19) as u8).collect::<Vec<u8>>(),
+        ];
+        for (block, level) in blocks.into_iter().flat_map(|block| [(block, 3), (block, 19)]) {
+            let sound = compress(block, level).unwrap();
+            assert!(ours(&sound, 1).is_some(), "left to the library");
+            for (at, byte) in (0..sound.len()).flat_map(|at| (0..=255).map(move |byte| (at, byte))) {
+                let mut broken = sound.clone();
+                broken[at] = byte;
+                LIBRARY.check(&ours_or_theirs, &broken, block.len(), &mut rng);
             }
         }
     }

@@ -10,9 +10,6 @@
 /// Bits that a window shows at least.
 const WINDOW: usize = 56;
 
-/// Bytes in front of every stream: magic number, descriptor, content size and a block's header.
-const BEFORE: usize = 8;
-
 /// A stream of bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stream {
@@ -28,10 +25,10 @@ impl Stream {
     pub(super) fn new(packed: &[u8], start: usize, end: usize) -> Option<Self> {
         let last = packed.get(start..end)?.last()?;
         let at = 8 * (end - 1) + last.checked_ilog2()? as usize;
-        (start >= BEFORE).then_some(Self { at, floor: 8 * start })
+        Some(Self { at, floor: 8 * start })
     }
 
-    /// The next bits.
+    /// The next bits. There are always some bytes in front of a stream; without them there is no window.
     #[inline]
     pub(super) fn window(self, packed: &[u8]) -> Option<Window> {
         let bytes = packed.get((self.at / 8).wrapping_sub(WINDOW / 8)..)?.first_chunk()?;

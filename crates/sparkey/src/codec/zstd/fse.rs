@@ -224,3 +224,45 @@ impl Counts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The least significant bits first.
+    fn bits(numbers: &[(u64, u32)]) -> [u8; 16] {
+        let (bits, _) = numbers.iter().fold((0, 0), |(bits, at), (number, len)| (bits | number << at, at + len));
+        let mut bytes = [0; 16];
+        bytes[1..9].copy_from_slice(&u64::to_le_bytes(bits));
+        bytes
+    }
+
+    #[test]
+    fn counts_are_read_as_far_as_there_may_be_symbols() {
+        let mut counts = Counts::EMPTY;
+        // 32 in all: 20 of symbol 0; none of 1, nor of the 4 that follow; less than one of 6; 11 of 7.
+        let described = bits(&[(0, 4), (21, 5), (1, 3), (3, 2), (1, 2), (0, 3), (15, 4)]);
+        assert_eq!(counts.read(&described, 1, 5, 8), Some(4));
+        assert_eq!((counts.log, &counts.of[..counts.len]), (5, &[(0, 20), (6, -1), (7, 11)][..]));
+        assert_eq!(counts.read(&described, 1, 5, 7), None, "a symbol too many");
+        let described = bits(&[(1, 4), (0x3f, 6)]);
+        assert_eq!(counts.read(&described, 1, 5, 8), None, "larger than it may be");
+        assert_eq!(counts.read(&described[..8], 1, 6, 8), None, "too near the end");
+    }
+
+    #[test]
+    fn states_are_those_of_the_format() {
+        let mut table = Table::EMPTY;
+        let meanings = std::array::from_fn(|symbol| Cell::meaning(symbol as u32, 0));
+        // The usual table of offsets: RFC 8878, appendix A.
+        let mut counts = [1; 29];
+        counts[6..9].fill(2);
+        counts[24..].fill(-1);
+        let mut scratch = Scratch::EMPTY;
+        table.fill(&Counts::new(5, counts), &meanings, &mut scratch);
+        let cells: Vec<_> = table.cells[..32].iter().map(|cell| (cell.base, cell.bits, cell.next)).collect();
+        assert_eq!((cells[6], cells[15]), ((7, 4, 0), (7, 4, 16)));
+        assert_eq!(cells[..6], [(0, 5, 0), (6, 4, 0), (9, 5, 0), (15, 5, 0), (21, 5, 0), (3, 5, 0)]);
+        assert_eq!(cells[26..], [(16, 5, 0), (28, 5, 0), (27, 5, 0), (26, 5, 0), (25, 5, 0), (24, 5, 0)][..]);
+    }
+}

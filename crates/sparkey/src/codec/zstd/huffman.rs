@@ -213,12 +213,36 @@ impl Weights {
             self.lists[weight][self.lens[weight] % BYTES] = *symbol;
             self.lens[weight] += 1;
         }
-        // Two of the longest codes differ in their last bit.
-        (self.lens[1] > 0 && self.lens[1].is_multiple_of(2)).then_some(log)
+        (self.lens[1] > 0).then_some(log)
     }
 
     /// The symbols of a weight.
     fn symbols(&self, weight: usize) -> &[u8] {
         &self.lists[weight][..self.lens[weight]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(weights: &[u8]) -> Option<usize> {
+        let mut sorted = Weights::EMPTY;
+        sorted.of[..weights.len()].copy_from_slice(weights);
+        sorted.sort(weights.len())
+    }
+
+    #[test]
+    fn the_last_weight_completes_the_codes_or_there_are_none() {
+        assert_eq!(log(&[1]), Some(1), "two codes of one bit");
+        assert_eq!(log(&[3, 0, 2, 1]), Some(3));
+        assert_eq!(log(&[11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]), Some(11));
+        assert_eq!(log(&[12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]), None, "longer codes than there may be");
+        assert_eq!(log(&[]), None, "none at all");
+        assert_eq!(log(&[0, 0]), None, "only the last");
+        assert_eq!(log(&[3, 1]), None, "3 of 8 are left, which no weight stands for");
+        assert_eq!(log(&[2]), None, "no code is longest");
+        assert_eq!(log(&[1; 255]), Some(8));
+        assert_eq!(log(&[1; 256]), None, "there is no byte for the last");
     }
 }

@@ -72,10 +72,13 @@ impl Literals {
     }
 
     fn room(&mut self, len_max: usize) -> Option<&mut [u8]> {
+        if self.len > len_max {
+            return None;
+        }
         if self.memory.len() < self.len + SLACK {
             self.memory.resize(self.len + SLACK, 0);
         }
-        (self.len <= len_max).then_some(&mut self.memory[..self.len])
+        Some(&mut self.memory[..self.len])
     }
 
     pub(super) fn len(&self) -> usize {
@@ -85,5 +88,22 @@ impl Literals {
     /// The literals, and the room behind them.
     pub(super) fn memory(&self) -> &[u8] {
         &self.memory[..self.len + SLACK]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_costs_nothing() {
+        // All the same, a million times.
+        let packed = [0b1101, 0xff, 0xff, b'x', 0, 0, 0, 0];
+        let (mut literals, mut counts, mut scratch) = (Literals::EMPTY, Counts::EMPTY, Scratch::EMPTY);
+        assert_eq!(literals.read(&packed, 0, 4096, &mut counts, &mut scratch), None);
+        assert_eq!(literals.memory.capacity(), 0);
+        let packed = [0b1101, 0xff, 0, b'x', 0, 0, 0, 0];
+        assert_eq!(literals.read(&packed, 0, 4096, &mut counts, &mut scratch), Some(4));
+        assert_eq!(literals.memory()[..4080], [b'x'; 4080]);
     }
 }

@@ -119,12 +119,7 @@ impl Sequences {
 
     /// Turns to those from byte `at` to the end.
     pub(super) fn open(&mut self, packed: &[u8], at: usize, counts: &mut Counts, scratch: &mut Scratch) -> Option<()> {
-        let byte = |at: usize| packed.get(at).copied().map(usize::from);
-        let (left, at) = match byte(at)? {
-            few @ ..128 => (few, at + 1),
-            high @ ..255 => ((high - 128) << 8 | byte(at + 1)?, at + 2),
-            _ => (0x7f00 + (byte(at + 2)? << 8 | byte(at + 1)?), at + 3),
-        };
+        let (left, at) = read_count(packed, at)?;
         (self.left, self.stream) = (left, Stream::EMPTY);
         if left == 0 {
             return (at == packed.len()).then_some(());
@@ -222,9 +217,9 @@ impl Sequences {
     fn read_one(&mut self, packed: &[u8]) -> Option<Sequence> {
         let mut window = self.stream.window(packed)?;
         let sequence = self.sequence(self.states, &mut window);
+        // A window shows all of them, unless the offset is larger than any block.
         self.stream = self.stream.after(window);
-        // No block is large enough for numbers that a window does not show.
-        (!window.is_overdrawn()).then_some(sequence)
+        Some(sequence)
     }
 
     #[inline]
@@ -249,5 +244,36 @@ impl Sequences {
         let len = usize::from(len.next) + window.take(len.bits) as usize;
         let offset = usize::from(offset.next) + window.take(offset.bits) as usize;
         [literals, offset, len]
+    }
+}
+
+/// Reads how many sequences there are. Gives where the number ends.
+fn read_count(packed: &[u8], at: usize) -> Option<(usize, usize)> {
+    let byte = |at: usize| packed.get(at).copied().map(usize::from);
+    Some(match byte(at)? {
+        few @ ..128 => (few, at + 1),
+        high @ ..255 => ((high - 128) << 8 | byte(at + 1)?, at + 2),
+        _ => (0x7f00 + (byte(at + 2)? << 8 | byte(at + 1)?), at + 3),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_one_to_three_bytes() {
+        for (bytes, expected) in [
+            (&[0][..], Some((0, 1))),
+            (&[127], Some((127, 1))),
+            (&[128, 130], Some((130, 2))),
+            (&[254, 255], Some((0x7eff, 2))),
+            (&[255, 0x34, 0x12], Some((0x7f00 + 0x1234, 3))),
+            (&[255, 0x34], None),
+            (&[128], None),
+            (&[], None),
+        ] {
+            assert_eq!(read_count(bytes, 0), expected, "{bytes:?}");
+        }
     }
 }
