@@ -276,6 +276,7 @@ mod tests {
             ("literals as they are", words(255, 40, 100, 20_000), 3),
             ("literals that are all the same", [&[7; 1000][..], &words(1, 300, 1, 300), &[7; 100]].concat(), 3),
             ("few sequences, and the usual tables", words(26, 30, 3, 200), 3),
+            ("offsets that a frame begins with", b"abcdefgh".repeat(20), 19),
             ("thousands of sequences", words(200, 3, 600, LEN_MAX), 12),
             ("all that a block makes", words(26, 9, 3000, LEN_MAX + 8), 3),
         ];

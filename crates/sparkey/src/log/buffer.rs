@@ -138,3 +138,69 @@ impl Drop for Buffer<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BLOCK_SIZE: u32 = 4096;
+
+    fn block() -> Vec<u8> {
+        (0..150_u32)
+            .flat_map(|number| format!("{} comes before {}, ", number * 17 % 101, number).into_bytes())
+            .collect()
+    }
+
+    fn packed(compression: Compression) -> Vec<u8> {
+        let mut packed = Vec::new();
+        codec::Encoder::new(compression).unwrap().unwrap().encode(&block(), &mut packed).unwrap();
+        packed
+    }
+
+    #[test]
+    fn a_block_is_decoded_no_further_than_asked() {
+        let block = block();
+        for compression in [Compression::Snappy, Compression::Zstd] {
+            let (packed, mut buffer) = (packed(compression), Buffer::default());
+            for _ in 0..2 {
+                buffer.open(compression, &packed, BLOCK_SIZE, false).unwrap();
+                assert_eq!((buffer.made().len(), buffer.len()), (0, block.len()));
+                buffer.reach(100).unwrap();
+                assert!((100..block.len() / 2).contains(&buffer.made().len()));
+                assert!(block.starts_with(buffer.made()));
+                buffer.reach(usize::MAX).unwrap();
+                assert_eq!(buffer.made(), block);
+                buffer.open(compression, &packed, BLOCK_SIZE, true).unwrap();
+                assert_eq!(buffer.made(), block);
+            }
+        }
+    }
+
+    #[test]
+    fn what_our_decoder_leaves_the_library_takes() {
+        let block = block();
+        let mut compressor = ::zstd::bulk::Compressor::new(3).unwrap();
+        compressor.include_checksum(true).unwrap();
+        let with_checksum = compressor.compress(&block).unwrap();
+        let mut buffer = Buffer::default();
+        buffer.open(Compression::Zstd, &with_checksum, BLOCK_SIZE, false).unwrap();
+        assert_eq!(buffer.made(), block);
+
+        let broken = &with_checksum[..with_checksum.len() - 1];
+        assert!(buffer.open(Compression::Zstd, broken, BLOCK_SIZE, false).is_err());
+        assert!(buffer.made().is_empty());
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_part_the_library_says() {
+        let mut packed = packed(Compression::Zstd);
+        // Literals and tables are sound; the sequences are not, but for those that a stream's end begins with.
+        let len = packed.len();
+        packed[len - 300..len - 100].fill(0xff);
+        let mut buffer = Buffer::default();
+        buffer.open(Compression::Zstd, &packed, BLOCK_SIZE, false).unwrap();
+        let finding = buffer.reach(usize::MAX).unwrap_err();
+        assert!(finding.contains("is not valid zstd"), "{finding}");
+        assert!(buffer.made().is_empty());
+    }
+}
