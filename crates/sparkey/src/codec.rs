@@ -138,6 +138,26 @@ fn oversize(len: u64, block_size: u32) -> String {
     format!("decodes to {len} bytes, past the log's block size {block_size}")
 }
 
+/// Bytes that our decoders move at once.
+const STEP: usize = 32;
+
+/// Repeats the bytes from `from` on at `to` and up to `end`, as far back as a pattern may begin. There is room for a step more.
+#[inline]
+fn repeat(out: &mut [u8], mut from: usize, mut to: usize, end: usize) {
+    if to - from >= STEP {
+        while to < end {
+            let step: [u8; STEP] = out[from..from + STEP].try_into().expect("a slice of as many");
+            out[to..to + STEP].copy_from_slice(&step);
+            (from, to) = (from + STEP, to + STEP);
+        }
+    } else {
+        while to < end {
+            out[to] = out[from];
+            (from, to) = (from + 1, to + 1);
+        }
+    }
+}
+
 /// Packs blocks for a writer; keeps its context from block to block.
 pub(crate) enum Encoder {
     Snappy(Box<snap::raw::Encoder>),

@@ -32,7 +32,7 @@ use std::hint::select_unpredictable;
 const EXPANSION_MAX: u64 = 22;
 
 /// The longest element that is short: a step moves as many bytes. What is behind those of the element is not there yet.
-const STEP: usize = 32;
+const STEP: usize = super::STEP;
 
 /// What most elements do with.
 const HALF_STEP: usize = STEP / 2;
@@ -148,20 +148,8 @@ impl Progress {
         if offset == 0 || offset > self.made {
             return Err(self.broken("copies from before its start"));
         }
-        let (mut from, mut to) = (self.made - offset, self.made);
-        let end = to + len;
-        if offset >= STEP {
-            while to < end {
-                let step: [u8; STEP] = out[from..from + STEP].try_into().expect("a slice of as many");
-                out[to..to + STEP].copy_from_slice(&step);
-                (from, to) = (from + STEP, to + STEP);
-            }
-        } else {
-            while to < end {
-                out[to] = out[from];
-                (from, to) = (from + 1, to + 1);
-            }
-        }
+        let end = self.made + len;
+        super::repeat(out, self.made - offset, self.made, end);
         self.read = at;
         self.made = end;
         Ok(())

@@ -21,15 +21,13 @@ mod huffman;
 mod literals;
 mod sequences;
 
+use super::STEP;
 use fse::{Counts, Scratch};
 use literals::Literals;
 use sequences::{BATCH, Sequence, Sequences};
 
 /// What we need behind the bytes of a block: room for moving more than there is.
 pub(crate) const SLACK: usize = STEP;
-
-/// Bytes that are moved at once.
-const STEP: usize = 32;
 
 /// The most that a block makes.
 const LEN_MAX: usize = 128 << 10;
@@ -118,7 +116,7 @@ impl Decoder {
                 return None;
             }
             move_literals(literals, used, out, from, sequence.literals);
-            repeat(out, offset, to, sequence.len);
+            append(out, offset, to, sequence.len);
             (made, used) = (end, used + sequence.literals);
         }
         self.waiting.start = self.waiting.end - waiting.len();
@@ -197,29 +195,13 @@ fn move_literals(literals: &[u8], mut from: u32, out: &mut [u8], mut to: u32, le
 
 /// Appends `len` bytes from `offset` back to the `to` that there are. There is room for more.
 #[inline]
-fn repeat(out: &mut [u8], offset: u32, to: u32, len: u32) {
+fn append(out: &mut [u8], offset: u32, to: u32, len: u32) {
     let (from, at) = ((to - offset) as usize, to as usize);
     if len <= offset.min(STEP as u32) {
         let step: [u8; STEP] = out[from..from + STEP].try_into().expect("a slice of as many");
         out[at..at + STEP].copy_from_slice(&step);
     } else {
-        repeat_long(out, from, at, at + len as usize);
-    }
-}
-
-/// The same for matches that are long, or overlap what they make.
-fn repeat_long(out: &mut [u8], mut from: usize, mut to: usize, end: usize) {
-    if to - from >= STEP {
-        while to < end {
-            let step: [u8; STEP] = out[from..from + STEP].try_into().expect("a slice of as many");
-            out[to..to + STEP].copy_from_slice(&step);
-            (from, to) = (from + STEP, to + STEP);
-        }
-    } else {
-        while to < end {
-            out[to] = out[from];
-            (from, to) = (from + 1, to + 1);
-        }
+        super::repeat(out, from, at, at + len as usize);
     }
 }
 

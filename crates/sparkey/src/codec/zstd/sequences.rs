@@ -262,6 +262,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn lengths_go_on_where_those_of_the_symbol_before_end() {
+        let meaning = |code: &Code, symbol: usize| (code.meanings[symbol].base, code.meanings[symbol].extra);
+        assert_eq!([16, 25, 35].map(|symbol| meaning(&LITERALS, symbol)), [(16, 1), (64, 6), (65_536, 16)]);
+        assert_eq!([0, 32, 43, 52].map(|symbol| meaning(&MATCHES, symbol)), [(3, 0), (35, 1), (131, 7), (65_539, 16)]);
+    }
+
+    #[test]
     fn counts_have_one_to_three_bytes() {
         for (bytes, expected) in [
             (&[0][..], Some((0, 1))),
