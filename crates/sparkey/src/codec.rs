@@ -9,7 +9,7 @@ pub(crate) mod snappy;
 pub(crate) mod zstd;
 
 use ::zstd::{bulk, zstd_safe};
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::io;
 
 /// How a log packs its entries.
@@ -62,7 +62,7 @@ const ZSTD_EXPANSION_MAX: u64 = (128 << 10) / 3 + 1;
 
 thread_local! {
     // A context is some 100 KiB to set up, a block a few microseconds to decode.
-    static ZSTD: RefCell<Option<bulk::Decompressor<'static>>> = const { RefCell::new(None) };
+    static ZSTD: Cell<Option<bulk::Decompressor<'static>>> = const { Cell::new(None) };
 }
 
 /// Replaces `out` by what the block `packed` decodes to, all of it. `Err` says what is wrong with it.
@@ -105,15 +105,14 @@ pub(crate) fn decode_zstd(packed: &[u8], block_size: u32, memory: &mut Vec<u8>) 
     let justified = packed.len() as u64 * ZSTD_EXPANSION_MAX;
     let room = claimed.unwrap_or(block_size.into()).min(justified) as usize;
     make_room(memory, room);
-    let len = ZSTD
-        .with_borrow_mut(|slot| {
-            let context = match slot {
-                Some(context) => context,
-                None => slot.insert(bulk::Decompressor::new()?),
-            };
-            context.decompress_to_buffer(packed, &mut memory[..room])
-        })
-        .map_err(|error: io::Error| format!("is not valid zstd within {block_size} bytes ({error})"))?;
+    let mut context = match ZSTD.try_with(Cell::take) {
+        Ok(Some(context)) => context,
+        // While the thread ends there is none.
+        _ => bulk::Decompressor::new().map_err(|error| error.to_string())?,
+    };
+    let len = context.decompress_to_buffer(packed, &mut memory[..room]);
+    let _ = ZSTD.try_with(|kept| kept.set(Some(context)));
+    let len = len.map_err(|error: io::Error| format!("is not valid zstd within {block_size} bytes ({error})"))?;
     check_len(len, block_size)?;
     Ok(len)
 }
@@ -141,7 +140,7 @@ fn oversize(len: u64, block_size: u32) -> String {
 /// Bytes that our decoders move at once.
 const STEP: usize = 32;
 
-/// Repeats the bytes from `from` on at `to` and up to `end`, as far back as a pattern may begin. There is room for a step more.
+/// Repeats the bytes from `from` on at `to` and up to `end`: also those that it has just made. There is room for a step more.
 #[inline]
 fn repeat(out: &mut [u8], mut from: usize, mut to: usize, end: usize) {
     if to - from >= STEP {

@@ -10,7 +10,7 @@
 //!
 //! 1. Whatever has been decoded is what the whole frame would decode to, if the library takes it.
 //! 2. What is behind the last sequence decoded has not been looked at, and may be broken. Decoded to the end, everything has
-//!    been looked at.
+//!    been looked at, and the library takes it too.
 //! 3. Memory does not follow claims: what a block may make at most, 128 KiB, bounds all of it.
 //!
 //! Source: RFC 8878, 3.1.1.
@@ -45,9 +45,9 @@ pub(crate) struct Decoder {
     recent: [u32; 3],
     /// Literals that have been used.
     used: usize,
-    /// Bytes made.
+    /// Bytes made, if the frame is ours.
     pub(crate) made: usize,
-    /// Bytes that the whole frame makes.
+    /// Bytes that the whole frame makes, if it is ours.
     pub(crate) len: usize,
 }
 
@@ -74,7 +74,8 @@ impl Decoder {
             return None;
         }
         let (size, at) = block_head(packed, at)?;
-        if at + size != packed.len() {
+        // The library refuses a block that is larger than what it makes.
+        if size > len || at + size != packed.len() {
             return None;
         }
         let at = self.literals.read(packed, at, len, &mut self.counts, &mut self.scratch)?;
@@ -209,12 +210,18 @@ fn append(out: &mut [u8], offset: u32, to: u32, len: u32) {
 mod tests {
     use super::super::agreement::Library;
     use super::*;
-    use ::zstd::bulk::{compress, decompress};
+    use crate::codec;
+    use ::zstd::bulk::compress;
     use fastrand::Rng;
 
     const LIBRARY: Library = Library {
         pack: |block, rng| compress(block, *rng.choice([-5, 1, 3, 3, 9, 19].iter()).unwrap()).unwrap(),
-        unpack: |packed| decompress(packed, LEN_MAX).map_err(|error| error.to_string()),
+        unpack: |packed| {
+            let mut out = Vec::new();
+            let len = codec::decode_zstd(packed, LEN_MAX as u32, &mut out)?;
+            out.truncate(len);
+            Ok(out)
+        },
     };
 
     /// What our decoder makes of a frame, or `None` where it leaves it to the library.
@@ -290,6 +297,26 @@ mod tests {
                 broken[at] = byte;
                 LIBRARY.check(&ours_or_theirs, &broken, block.len(), &mut rng);
             }
+        }
+    }
+
+    /// Frames that would decode, if not for a rule of the library's.
+    #[test]
+    fn it_refuses_what_only_the_library_refuses() {
+        const HEAD: [u8; 5] = [0x28, 0xb5, 0x2f, 0xfd, 0x20];
+        let larger = [&HEAD[..], &[20, 0xb5, 0, 0, 20 << 3], &[b'x'; 20], &[0]].concat();
+        let few = [
+            &HEAD[..],
+            &[38, 0xad, 0, 0],
+            // Four streams of a literal each: two codes of a bit, and the first of them, four times.
+            &[0x46, 0x00, 0x03, 0x80, 0x10, 1, 0, 1, 0, 1, 0, 2, 2, 2, 2],
+            // Four literals and 34 bytes from one back.
+            &[1, 0x54, 4, 0, 31, 1],
+        ]
+        .concat();
+        for (what, frame) in [("a block larger than what it makes", larger), ("four streams of few literals", few)] {
+            assert!((LIBRARY.unpack)(&frame).is_err(), "{what}");
+            assert_eq!(ours(&frame, usize::MAX), None, "{what}");
         }
     }
 

@@ -302,9 +302,9 @@ impl<'a> Blocks<'a> {
             return Ok(());
         }
         // Should it fail, whoever comes back to this block must open it again.
-        let start = std::mem::take(&mut self.start);
+        let (start, at) = (std::mem::take(&mut self.start), std::mem::take(&mut self.at));
         buffer.reach(end).map_err(|finding| fault::log(start, format!("the block {finding}")))?;
-        self.start = start;
+        (self.start, self.at) = (start, at);
         Ok(())
     }
 

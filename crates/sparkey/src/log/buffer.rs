@@ -56,7 +56,7 @@ impl<'a> Buffer<'a> {
         is_thorough: bool,
     ) -> Result<(), String> {
         self.close();
-        if self.spare.memory.is_empty() {
+        if self.spare.memory.is_empty() && self.spare.decoder.is_none() {
             // While the thread ends there is none.
             self.spare = SPARE.try_with(Cell::take).unwrap_or_default();
         }
@@ -65,12 +65,12 @@ impl<'a> Buffer<'a> {
             Compression::None => unreachable!("an uncompressed log has no blocks"),
             Compression::Snappy => {
                 self.progress = Progress::Snappy(codec::start_snappy(packed, block_size, &mut self.spare.memory)?);
+                if is_thorough { self.reach(usize::MAX) } else { Ok(()) }
             }
             // The library is faster where all is wanted.
-            Compression::Zstd if is_thorough => self.finish_zstd()?,
-            Compression::Zstd => self.start_zstd()?,
+            Compression::Zstd if is_thorough => self.finish_zstd(),
+            Compression::Zstd => self.start_zstd(),
         }
-        if is_thorough { self.reach(usize::MAX) } else { Ok(()) }
     }
 
     /// Decodes on until `end` bytes are there, or all of the block.
@@ -116,10 +116,13 @@ impl<'a> Buffer<'a> {
     /// Decodes the block step by step if our decoder takes it, and by the library if not.
     fn start_zstd(&mut self) -> Result<(), String> {
         let mut decoder = self.spare.decoder.take().unwrap_or_else(zstd::Decoder::new);
-        let is_ours = decoder.open(self.packed, self.block_size as usize).is_some();
+        if decoder.open(self.packed, self.block_size as usize).is_none() {
+            self.spare.decoder = Some(decoder);
+            return self.finish_zstd();
+        }
         codec::make_room(&mut self.spare.memory, decoder.len + zstd::SLACK);
         self.progress = Progress::Zstd(decoder);
-        if is_ours { Ok(()) } else { self.finish_zstd() }
+        Ok(())
     }
 
     /// Decodes all of the block by the library.
@@ -133,7 +136,10 @@ impl<'a> Buffer<'a> {
 impl Drop for Buffer<'_> {
     fn drop(&mut self) {
         self.close();
-        if (1..=SPARE_MAX).contains(&self.spare.memory.capacity()) {
+        if self.spare.memory.capacity() > SPARE_MAX {
+            self.spare.memory = Vec::new();
+        }
+        if self.spare.memory.capacity() > 0 || self.spare.decoder.is_some() {
             let _ = SPARE.try_with(|spare| spare.set(std::mem::take(&mut self.spare)));
         }
     }

@@ -11,7 +11,7 @@
 const WINDOW: usize = 56;
 
 /// A stream of bits.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Stream {
     at: usize,
     floor: usize,
@@ -38,7 +38,7 @@ impl Stream {
     /// Where its window has been read to.
     #[inline]
     pub(super) fn after(self, window: Window) -> Self {
-        let at = (self.at - self.at % 8).wrapping_sub(WINDOW).wrapping_add_signed(window.left as isize);
+        let at = (self.at - self.at % 8).saturating_add_signed(window.left as isize - WINDOW.cast_signed());
         Self { at, ..self }
     }
 

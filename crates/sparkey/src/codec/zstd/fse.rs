@@ -3,7 +3,7 @@
 //! ```text
 //! counts:  a 3, b 4, c 1 of 8       a symbol that comes less than once in 8 has one of the last states
 //! ordered: a a a b b b b c
-//! states:  a b a b b a c b          the nth of `ordered` at n * step; the next state follows from how many of its symbol
+//! states:  a b a c b a b b          the nth of `ordered` at n * step, here 5; the next state follows from how many of its symbol
 //! ```
 //! Source: RFC 8878, 4.1.
 
@@ -141,7 +141,7 @@ fn scatter(ordered: &[u8], states: &mut [u8; STATES], step: usize, size: usize) 
     }
 }
 
-/// The number by which this odd one makes 1, of all but the lowest 24 bits or more.
+/// The number by which this odd one makes 1 in its lowest 24 bits, and more.
 fn inverse(odd: usize) -> usize {
     // Each step doubles the bits that are right, three at first.
     (0..3).fold(odd, |inverse, _| inverse.wrapping_mul(2_usize.wrapping_sub(odd.wrapping_mul(inverse))))
@@ -186,7 +186,7 @@ impl Counts {
             }
             let count = Self::read_one(&mut bits, left)?;
             if count == 0 {
-                symbol += 1 + Self::read_zeros(&mut bits)?;
+                symbol += 1 + Self::read_zeros(&mut bits, symbols)?;
                 continue;
             }
             self.of[self.len % SYMBOLS] = (symbol as u8, count as i16);
@@ -211,14 +211,14 @@ impl Counts {
         Some(value - 1)
     }
 
-    /// How many more symbols do not come: two bits a time, and 3 goes on.
-    fn read_zeros(bits: &mut Forward<'_>) -> Option<usize> {
+    /// How many more symbols do not come, of so many: two bits a time, and 3 goes on.
+    fn read_zeros(bits: &mut Forward<'_>, symbols: usize) -> Option<usize> {
         let mut zeros = 0;
         loop {
             let more = (bits.look(2)? & 3) as usize;
             bits.skip(2);
             zeros += more;
-            if more < 3 {
+            if more < 3 || zeros > symbols {
                 return Some(zeros);
             }
         }

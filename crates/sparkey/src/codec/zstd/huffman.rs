@@ -3,7 +3,7 @@
 //! ```text
 //! description:  | n < 128 | n bytes of weights in two alternating FSE states |       or  | 127 + n | n weights of 4 bits |
 //! weights:      a symbol of weight w > 0 has a code of log + 1 - w bits; the last symbol's follows from the others
-//! four streams: | size u16 | size u16 | size u16 | stream | stream | stream | stream |     each makes a quarter, rounded up
+//! four streams: | size u16 | size u16 | size u16 | stream | stream | stream | stream |     all but the last make a quarter, rounded up
 //! ```
 //! Source: RFC 8878, 4.2.
 
@@ -18,7 +18,7 @@ const CELLS: usize = 1 << LOG_MAX;
 /// Codes that a window has for certain.
 const AT_ONCE: usize = 5;
 
-/// A byte tells the weight of every symbol.
+/// Symbols: every byte may be one.
 const BYTES: usize = 256;
 
 /// The weights, which are all that FSE stands for here.

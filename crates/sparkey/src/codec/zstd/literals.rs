@@ -13,6 +13,9 @@ use super::huffman::Codes;
 /// Room behind the literals: for copying more than there are.
 pub(super) const SLACK: usize = 16;
 
+/// Four streams have so many, or the library refuses them.
+const FOR_FOUR: usize = 6;
+
 /// Those of a block.
 pub(super) struct Literals {
     codes: Codes,
@@ -62,6 +65,7 @@ impl Literals {
                 let (out, start) = (&mut memory[..*len], codes.read(packed, start, counts, scratch)?);
                 match form {
                     0 => codes.decode(packed, start, end, out)?,
+                    _ if *len < FOR_FOUR => return None,
                     _ => codes.decode_four(packed, start, end, out)?,
                 }
             }

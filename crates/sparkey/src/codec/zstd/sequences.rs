@@ -179,7 +179,7 @@ impl Sequences {
         self.stream.is_sound().then_some(count)
     }
 
-    /// Reads two from one window, which shows enough unless their numbers are large. Leaves it to the caller to stand behind them.
+    /// Reads two from one window, which shows enough unless their numbers are large. Gives where that leaves the stream and the states.
     #[inline]
     fn read_pair(
         &mut self,
