@@ -38,7 +38,7 @@ impl Stream {
     /// Where its window has been read to.
     #[inline]
     pub(super) fn after(self, window: Window) -> Self {
-        let at = (self.at - self.at % 8).saturating_add_signed(window.left as isize - WINDOW.cast_signed());
+        let at = (self.at - self.at % 8).wrapping_sub(WINDOW).wrapping_add_signed(window.left as isize);
         Self { at, ..self }
     }
 
@@ -53,7 +53,8 @@ impl Stream {
     /// Whether no more has been read than there is.
     #[inline]
     pub(super) fn is_sound(self) -> bool {
-        self.at >= self.floor
+        // In front of the block, positions are below 0.
+        self.at.cast_signed() >= self.floor.cast_signed()
     }
 
     /// Whether all has been read, and no more.
