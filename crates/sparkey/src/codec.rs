@@ -194,6 +194,7 @@ impl Encoder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::{sync::mpsc, thread};
 
     fn encoded(compression: Compression, block: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
@@ -252,5 +253,26 @@ mod tests {
         assert_eq!(out, [7; 300]);
         out.reserve(4096);
         assert!(decode(Compression::Zstd, &packed, 299, &mut out).is_err(), "however much memory is at hand");
+    }
+
+    #[test]
+    fn a_thread_that_ends_still_decodes() {
+        struct AtTheEnd(mpsc::Sender<Result<usize, String>>);
+        impl Drop for AtTheEnd {
+            fn drop(&mut self) {
+                let packed = encoded(Compression::Zstd, &[7; 300]);
+                let _ = self.0.send(decode_zstd(&packed, 4096, &mut Vec::new()));
+            }
+        }
+        thread_local!(static LAST: Cell<Option<AtTheEnd>> = const { Cell::new(None) });
+
+        let (sender, decoded) = mpsc::channel();
+        let thread = thread::spawn(move || {
+            // What a thread takes first goes last: the context is gone when this decodes.
+            LAST.set(Some(AtTheEnd(sender)));
+            decode_zstd(&encoded(Compression::Zstd, b"abc"), 100, &mut Vec::new())
+        });
+        assert_eq!(thread.join().unwrap(), Ok(3));
+        assert_eq!(decoded.recv().unwrap(), Ok(300));
     }
 }

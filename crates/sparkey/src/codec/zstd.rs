@@ -16,13 +16,14 @@
 //! Source: RFC 8878, 3.1.1.
 
 mod bits;
+mod counts;
 mod fse;
 mod huffman;
 mod literals;
 mod sequences;
 
 use super::STEP;
-use fse::{Counts, Scratch};
+use fse::Scratch;
 use literals::Literals;
 use sequences::{BATCH, Sequence, Sequences};
 
@@ -36,7 +37,6 @@ const LEN_MAX: usize = 128 << 10;
 pub(crate) struct Decoder {
     literals: Literals,
     sequences: Sequences,
-    counts: Counts,
     scratch: Scratch,
     /// Sequences that have been read, and which of them have not been executed.
     batch: [Sequence; BATCH],
@@ -56,7 +56,6 @@ impl Decoder {
         Box::new(Self {
             literals: Literals::EMPTY,
             sequences: Sequences::EMPTY,
-            counts: Counts::EMPTY,
             scratch: Scratch::EMPTY,
             batch: [Sequence::default(); BATCH],
             waiting: 0..0,
@@ -78,8 +77,8 @@ impl Decoder {
         if size > len || at + size != packed.len() {
             return None;
         }
-        let at = self.literals.read(packed, at, len, &mut self.counts, &mut self.scratch)?;
-        self.sequences.open(packed, at, &mut self.counts, &mut self.scratch)?;
+        let at = self.literals.read(packed, at, len, &mut self.scratch)?;
+        self.sequences.open(packed, at, &mut self.scratch)?;
         (self.len, self.made, self.used) = (len, 0, 0);
         (self.waiting, self.recent) = (0..0, [1, 4, 8]);
         Some(())

@@ -343,3 +343,38 @@ impl<'a> Blocks<'a> {
         fault::log(self.start, finding)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LogOptions, LogWriter};
+    use std::io::Cursor;
+
+    #[test]
+    fn a_block_that_fails_halfway_is_opened_anew() {
+        let options = LogOptions { compression: Compression::Zstd, ..LogOptions::default() };
+        let mut writer = LogWriter::create(Cursor::new(Vec::new()), &options).unwrap();
+        for number in 0..120_u32 {
+            let value = format!("{} comes before {number}", number * 17 % 101);
+            writer.put(&number.to_le_bytes(), value.as_bytes()).unwrap();
+        }
+        let (log, header) = writer.finish().unwrap();
+        let mut log = log.into_inner();
+        // Sequences are read from the end of the block to its front: the first of them are sound.
+        let end = log.len();
+        log[end - 120..end - 60].fill(0xff);
+
+        let mut blocks = Blocks::for_entries(&log, &header, None);
+        let sound = Address { offset: LogHeader::SIZE as u64, index: 2 };
+        let broken = Address { index: 119, ..sound };
+        for _ in 0..2 {
+            blocks.seek(sound).unwrap();
+            assert_eq!(blocks.entry().unwrap().unwrap().key, &2_u32.to_le_bytes()[..]);
+            assert!(blocks.seek(broken).is_err());
+        }
+        blocks.seek(sound).unwrap();
+        assert!(blocks.bytes(2000).is_err(), "from the midst of the block");
+        assert_eq!(blocks.entry().unwrap(), None, "nothing is there to go on with");
+        blocks.seek(sound).unwrap();
+    }
+}

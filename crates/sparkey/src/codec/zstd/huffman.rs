@@ -8,7 +8,8 @@
 //! Source: RFC 8878, 4.2.
 
 use super::bits::Stream;
-use super::fse::{Cell, Counts, SYMBOLS, Scratch, Table};
+use super::counts::SYMBOLS;
+use super::fse::{Cell, Scratch, Table};
 
 /// Bits of the longest code.
 const LOG_MAX: usize = 11;
@@ -43,14 +44,8 @@ impl Codes {
     pub(super) const EMPTY: Self = Self { cells: [0; CELLS], weights: Weights::EMPTY };
 
     /// Reads the description at byte `at`. Gives where it ends.
-    pub(super) fn read(
-        &mut self,
-        packed: &[u8],
-        at: usize,
-        counts: &mut Counts,
-        scratch: &mut Scratch,
-    ) -> Option<usize> {
-        let (log, end) = self.weights.read(packed, at, counts, scratch)?;
+    pub(super) fn read(&mut self, packed: &[u8], at: usize, scratch: &mut Scratch) -> Option<usize> {
+        let (log, end) = self.weights.read(packed, at, scratch)?;
         self.fill(log)?;
         Some(end)
     }
@@ -149,15 +144,14 @@ impl Weights {
     const EMPTY: Self = Self { of: [0; BYTES], lens: [0; 16], lists: [[0; BYTES]; 16], table: Table::EMPTY };
 
     /// Reads and sorts them. Gives the bits of the longest code, and where the description ends.
-    fn read(&mut self, packed: &[u8], at: usize, counts: &mut Counts, scratch: &mut Scratch) -> Option<(usize, usize)> {
+    fn read(&mut self, packed: &[u8], at: usize, scratch: &mut Scratch) -> Option<(usize, usize)> {
         let (size, at) = (usize::from(*packed.get(at)?), at + 1);
         let (count, end) = if let Some(count) = size.checked_sub(127) {
             let end = at + count.div_ceil(2);
             self.read_plain(packed.get(at..end)?, count);
             (count, end)
         } else {
-            let (start, end) = (counts.read(packed, at, 6, LOG_MAX + 2)?, at + size);
-            self.table.fill(counts, &WEIGHTS, scratch);
+            let (start, end) = (self.table.read(packed, at, 6, (&WEIGHTS, LOG_MAX + 2), scratch)?, at + size);
             (self.read_packed(packed, Stream::new(packed, start, end)?)?, end)
         };
         Some((self.sort(count)?, end))

@@ -7,7 +7,7 @@
 //! ```
 //! The two lowest bits say which, the next two how long the sizes are. Source: RFC 8878, 3.1.1.3.1.
 
-use super::fse::{Counts, Scratch};
+use super::fse::Scratch;
 use super::huffman::Codes;
 
 /// Room behind the literals: for copying more than there are.
@@ -27,14 +27,7 @@ impl Literals {
     pub(super) const EMPTY: Self = Self { codes: Codes::EMPTY, memory: Vec::new(), len: 0 };
 
     /// Decodes those at byte `at`, `len_max` at most. Gives where they end.
-    pub(super) fn read(
-        &mut self,
-        packed: &[u8],
-        at: usize,
-        len_max: usize,
-        counts: &mut Counts,
-        scratch: &mut Scratch,
-    ) -> Option<usize> {
+    pub(super) fn read(&mut self, packed: &[u8], at: usize, len_max: usize, scratch: &mut Scratch) -> Option<usize> {
         // All blocks that are worth it are longer than what a head may take.
         let word = u64::from_le_bytes(*packed.get(at..)?.first_chunk()?);
         let (kind, form) = (word & 3, word >> 2 & 3);
@@ -62,7 +55,7 @@ impl Literals {
             1 => out.fill(source[0]),
             2 => {
                 let Self { codes, memory, len } = self;
-                let (out, start) = (&mut memory[..*len], codes.read(packed, start, counts, scratch)?);
+                let (out, start) = (&mut memory[..*len], codes.read(packed, start, scratch)?);
                 match form {
                     0 => codes.decode(packed, start, end, out)?,
                     _ if *len < FOR_FOUR => return None,
@@ -103,11 +96,11 @@ mod tests {
     fn a_claim_costs_nothing() {
         // All the same, a million times.
         let packed = [0b1101, 0xff, 0xff, b'x', 0, 0, 0, 0];
-        let (mut literals, mut counts, mut scratch) = (Literals::EMPTY, Counts::EMPTY, Scratch::EMPTY);
-        assert_eq!(literals.read(&packed, 0, 4096, &mut counts, &mut scratch), None);
+        let (mut literals, mut scratch) = (Literals::EMPTY, Scratch::EMPTY);
+        assert_eq!(literals.read(&packed, 0, 4096, &mut scratch), None);
         assert_eq!(literals.memory.capacity(), 0);
         let packed = [0b1101, 0xff, 0, b'x', 0, 0, 0, 0];
-        assert_eq!(literals.read(&packed, 0, 4096, &mut counts, &mut scratch), Some(4));
+        assert_eq!(literals.read(&packed, 0, 4096, &mut scratch), Some(4));
         assert_eq!(literals.memory()[..4080], [b'x'; 4080]);
     }
 }

@@ -10,7 +10,8 @@
 //! Source: RFC 8878, 3.1.1.3.2.
 
 use super::bits::{Stream, Window};
-use super::fse::{Cell, Counts, SYMBOLS, Scratch, Table};
+use super::counts::{Counts, SYMBOLS};
+use super::fse::{Cell, Scratch, Table};
 
 /// Sequences that are read at a time.
 pub(super) const BATCH: usize = 32;
@@ -118,13 +119,13 @@ impl Sequences {
         Self { tables: [Table::EMPTY, Table::EMPTY, Table::EMPTY], stream: Stream::EMPTY, states: [0; 3], left: 0 };
 
     /// Turns to those from byte `at` to the end.
-    pub(super) fn open(&mut self, packed: &[u8], at: usize, counts: &mut Counts, scratch: &mut Scratch) -> Option<()> {
+    pub(super) fn open(&mut self, packed: &[u8], at: usize, scratch: &mut Scratch) -> Option<()> {
         let (left, at) = read_count(packed, at)?;
         (self.left, self.stream) = (left, Stream::EMPTY);
         if left == 0 {
             return (at == packed.len()).then_some(());
         }
-        let start = self.read_tables(packed, at, counts, scratch)?;
+        let start = self.read_tables(packed, at, scratch)?;
         self.stream = Stream::new(packed, start, packed.len())?;
         for (state, table) in self.states.iter_mut().zip(&self.tables) {
             *state = self.stream.read(packed, table.log())?;
@@ -133,20 +134,17 @@ impl Sequences {
     }
 
     /// Reads which tables there are, from byte `at` on, and the tables. Gives where they end.
-    fn read_tables(&mut self, packed: &[u8], at: usize, counts: &mut Counts, scratch: &mut Scratch) -> Option<usize> {
+    fn read_tables(&mut self, packed: &[u8], at: usize, scratch: &mut Scratch) -> Option<usize> {
         let (modes, mut at) = (*packed.get(at)?, at + 1);
         for (nth, (table, code)) in self.tables.iter_mut().zip(&CODES).enumerate() {
             match modes >> (6 - 2 * nth) & 3 {
-                0 => table.fill(&code.usual, &code.meanings, scratch),
+                0 => table.fill(&code.usual, &code.meanings, &mut scratch.spread),
                 1 => {
                     let symbol = usize::from(*packed.get(at)?);
                     table.fill_with_one(*code.meanings[..code.symbols].get(symbol)?);
                     at += 1;
                 }
-                2 => {
-                    at = counts.read(packed, at, code.log_max, code.symbols)?;
-                    table.fill(counts, &code.meanings, scratch);
-                }
+                2 => at = table.read(packed, at, code.log_max, (&code.meanings, code.symbols), scratch)?,
                 // That of the block before, and ours is the first.
                 _ => return None,
             }
