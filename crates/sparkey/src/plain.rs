@@ -26,6 +26,9 @@ pub(crate) const IN_FLIGHT: usize = 32;
 /// Bytes of a cache line on the processors that are promised.
 const LINE: usize = 64;
 
+/// Lines of an entry that are asked for, at most, beside its first: a batch of them fits into the nearest cache.
+const LINES_MAX: u64 = 4;
+
 /// Which way lookups go: the straight one, by the bytes of a slot's hash and address, or the general one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
@@ -109,6 +112,8 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
         values: &mut Vec<Option<Cow<'a, [u8]>>>,
     ) -> Result<()> {
         let (data, index) = (self.data(), self.index());
+        // Whoever asks for a value reads it to its end.
+        let lines = self.log().header().mean_put().div_ceil(LINE as u64).clamp(1, LINES_MAX) as usize;
         let (mut wants, mut glances) = ([(0, 0); IN_FLIGHT], [Glance::Absent; IN_FLIGHT]);
         for (key, want) in keys.iter().zip(&mut wants) {
             let hash = index.hash_of::<HASH>(key.as_ref());
@@ -121,7 +126,9 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
             if let Glance::Seen(packed) = *glance {
                 let offset = packed as usize;
                 prefetch(data, offset);
-                prefetch(data, offset.wrapping_add(LINE - 1));
+                for line in 1..=lines {
+                    prefetch(data, offset.wrapping_add(line * LINE - 1));
+                }
             }
         }
         for ((key, (hash, _)), glance) in keys.iter().zip(wants).zip(glances) {

@@ -290,7 +290,7 @@ impl<'a> Blocks<'a> {
     /// in one go, as a rule, rather than in many.
     #[inline]
     fn reach_about(&mut self, index: u32) -> Result<()> {
-        let mean = self.header.put_size / self.header.num_puts.max(1);
+        let mean = self.header.mean_put();
         self.reach(mean.saturating_mul(u64::from(index) + 1) as usize)
     }
 

@@ -125,6 +125,11 @@ impl LogHeader {
         Ok(header)
     }
 
+    /// Encoded bytes of an average put, if the header is right.
+    pub(crate) fn mean_put(&self) -> u64 {
+        self.put_size / self.num_puts.max(1)
+    }
+
     /// The 84 bytes that [`parse`](Self::parse) reads.
     pub fn encode(&self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
