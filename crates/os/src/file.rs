@@ -10,6 +10,7 @@ use hammerspace_error::{Doing, Result};
 use rustix::fs::{FallocateFlags, FlockOperation, MemfdFlags, fallocate, flock, fstatvfs, memfd_create};
 use rustix::io::{Errno, retry_on_intr};
 
+use crate::paging;
 use crate::trace::{Op, Watched};
 
 /// An open file that knows its path, for messages.
@@ -163,8 +164,8 @@ impl File {
     }
 
     /// Makes this empty file a copy of the first bytes of `source`, which are also mapped, at `bytes`: by sharing its blocks
-    /// where the file system can, else within the kernel, else by writing the mapping. See "Copying a log" in the design
-    /// notes. The position stays where it is.
+    /// where the file system can, else by writing the mapping. See "Copying a log" in the design notes. The position stays
+    /// where it is.
     pub fn copy_from(&self, source: &Self, bytes: &[u8]) -> Result<()> {
         let len = bytes.len() as u64;
         self.named("copy the log", || {
@@ -173,8 +174,9 @@ impl File {
                 // Shared as a whole, the source may be longer than what is asked for.
                 return self.inner.set_len(len);
             }
-            let copied = self.copy_in_kernel(source, len)?;
-            self.inner.write_all_at(&bytes[copied as usize..], copied)
+            paging::touch(bytes);
+            // At once: a file system takes pages as large as a write is long.
+            self.inner.write_all_at(bytes, 0)
         })
     }
 
@@ -183,32 +185,9 @@ impl File {
         rustix::fs::ioctl_ficlone(&self.inner, &source.inner).is_ok()
     }
 
-    /// Copies up to `len` bytes from the start of `source`, as far as the kernel will; gives how many.
-    #[cfg(target_os = "linux")]
-    fn copy_in_kernel(&self, source: &Self, len: u64) -> io::Result<u64> {
-        let mut copied = 0;
-        while copied < len {
-            let (mut from, mut to) = (copied, copied);
-            let left = (len - copied) as usize;
-            match rustix::fs::copy_file_range(&source.inner, Some(&mut from), &self.inner, Some(&mut to), left) {
-                Ok(more @ 1..) => copied += more as u64,
-                Err(Errno::INTR) => {}
-                // The source is over; or not between these two files, or not on this kernel.
-                Ok(0) | Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => break,
-                Err(errno) => return Err(errno.into()),
-            }
-        }
-        Ok(copied)
-    }
-
     #[cfg(not(target_os = "linux"))]
     fn share_blocks(&self, _: &Self) -> bool {
         false
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn copy_in_kernel(&self, _: &Self, _: u64) -> io::Result<u64> {
-        Ok(0)
     }
 
     pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {

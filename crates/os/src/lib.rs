@@ -4,7 +4,7 @@
 //!   through [`trace`], where a test records it, cuts the power in front of it, or makes it fail.
 //! - [`Owned`]: a file that only this process writes to and has locked, and none that is forked from it.
 //! - [`Map`]: a file as a slice, its pages as [`Paging`] says. [`Word`]: one 64-bit number in a file, shared between processes.
-//! - [`Shared`]: memory that is written while it is read, as atomic words.
+//! - [`Shared`]: memory that is written while it is read, as atomic words. [`Buffer`]: memory of one's own.
 //! - [`clock`], [`process`], [`prefetch()`]: small things that need a system call or an instruction.
 //!
 //! What always holds:
@@ -13,6 +13,7 @@
 //! 3. Paths appear in messages only. Names are resolved against an open directory, so a directory that is renamed or
 //!    replaced meanwhile cannot mix two versions of its files.
 
+mod buffer;
 pub mod clock;
 mod dir;
 mod file;
@@ -25,11 +26,12 @@ mod shared;
 pub mod trace;
 mod word;
 
+pub use buffer::Buffer;
 pub use dir::{Dir, Entry, EntryKind};
 pub use file::{File, Space};
 pub use map::Map;
 pub use owned::{Owned, Owner};
-pub use paging::Paging;
+pub use paging::{HUGE_PAGE, Paging};
 pub use prefetch::{prefetch, prefetch_at};
 pub use shared::{Access, Shared};
 pub use word::Word;

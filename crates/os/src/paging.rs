@@ -1,11 +1,10 @@
 //! How the pages of a mapping come into memory, and whether they stay.
 
-use std::ptr;
-
 use hammerspace_error::{Doing, Error, Kind, Result};
-use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mlock, mmap_anonymous, mprotect};
+use rustix::mm::{Advice, madvise, mlock};
 
-use crate::{File, Map};
+use crate::process::page_size;
+use crate::{Buffer, File, Map};
 
 /// How the pages of a mapped file come into memory, and whether they stay.
 ///
@@ -16,7 +15,7 @@ use crate::{File, Map};
 /// | [`Prefetch`](Self::Prefetch) | no time | the file fits and is not in memory yet, and reads may start meanwhile |
 /// | [`Populate`](Self::Populate) | as long as reading the file | no read shall wait for the disk, nor for a page fault |
 /// | [`Lock`](Self::Lock) | the same | others compete for memory, and reads shall never wait |
-/// | [`HugePages`](Self::HugePages) | the same, and a copy | few processes read very much at random |
+/// | [`HugePages`](Self::HugePages) | the same, and a copy | few processes read very much at random, and the file is not in huge pages already |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Paging {
     /// Pages come when they are touched, with a few around them.
@@ -32,7 +31,8 @@ pub enum Paging {
     /// `RLIMIT_MEMLOCK`, or `CAP_IPC_LOCK`; else the error is a [`Permission`](Kind::Permission).
     Lock,
     /// A private copy in huge pages where the kernel grants them (`transparent_hugepage` may be `madvise` or `always`): a lookup
-    /// then finds its address in the processor's table of pages. This copy is **not shared** with other processes.
+    /// then finds its address in the processor's table of pages. This copy is **not shared** with other processes. Files that we
+    /// wrote to XFS, or to ext4 on Linux 6.16 or later, lie in huge pages that are, and need none.
     HugePages,
 }
 
@@ -92,37 +92,39 @@ fn lock(map: &Map) -> Result<()> {
     })
 }
 
+/// Asks the kernel to enter the pages of mapped `bytes` into the process's page table, all at once: a read would take a fault for each
+/// few of them. A hint.
+pub(crate) fn touch(bytes: &[u8]) {
+    #[cfg(target_os = "linux")]
+    {
+        let start = bytes.as_ptr().map_addr(|address| address - address % page_size());
+        let len = bytes.as_ptr_range().end.addr() - start.addr();
+        // SAFETY: these bytes are borrowed, so their pages are mapped and stay; being entered changes nothing that they hold.
+        let _ = unsafe { madvise(start.cast_mut().cast(), len, Advice::LinuxPopulateRead) };
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = bytes;
+}
+
 /// Bytes of a huge page on the processors that are promised, with pages of 4 KiB.
-pub(crate) const HUGE_PAGE: usize = 2 << 20;
+pub const HUGE_PAGE: usize = 2 << 20;
 
 /// A mapping that holds the first `len` bytes of `file`, at least one, in memory of its own.
 pub(crate) fn copy(file: &File, len: usize) -> Result<Map> {
     let named = |error: Error| error.file(file.path());
-    // SAFETY: a fresh mapping at an address of the kernel's choice overlaps nothing of ours.
-    let start = unsafe { mmap_anonymous(ptr::null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE) }
-        .map_err(|errno| {
-            let finding = format!("there is no memory for a copy of {len} bytes ({errno})");
-            named(Error::new(Kind::Full, finding).remedy("share the pages of the file: any other way of paging does"))
-        })?;
-    let map = Map::of(start, len);
+    let mut buffer = Buffer::new(len)
+        .map_err(|error| named(error.remedy("share the pages of the file: any other way of paging does")))?;
     #[cfg(target_os = "linux")]
     if len >= HUGE_PAGE {
         // A hint: a kernel without huge pages gives small ones.
-        drop(advise(&map, Advice::LinuxHugepage));
+        drop(advise(buffer.map(), Advice::LinuxHugepage));
     }
-    // SAFETY: the mapping is ours alone, writable, zeroed by the kernel, and nobody else has seen it yet.
-    let bytes = unsafe { std::slice::from_raw_parts_mut(start.cast::<u8>(), len) };
-    let read = file.read_at(bytes, 0)?;
+    let read = file.read_at(&mut buffer, 0)?;
     if read < len {
         let finding = format!("the file ends here, and had {len} bytes when its copy was begun");
         return Err(named(Error::new(Kind::Corrupt, finding).at(read as u64)));
     }
-    // SAFETY: as above; from here on it is only read.
-    unsafe { mprotect(start, len, MprotectFlags::READ) }
-        .map_err(std::io::Error::from)
-        .doing("protect the copy from writes")
-        .map_err(named)?;
-    Ok(map)
+    buffer.freeze().map_err(named)
 }
 
 #[cfg(test)]

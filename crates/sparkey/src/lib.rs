@@ -44,6 +44,7 @@
 //! [`Error`]: hammerspace_error::Error
 #![forbid(unsafe_code)]
 
+mod aligned;
 mod cache;
 mod codec;
 mod fault;

@@ -121,18 +121,20 @@ impl Head {
         }
     }
 
-    /// Appends the head to `out`.
+    /// Bytes of the longest head.
+    pub(crate) const LEN_MAX: usize = 2 * LEN_MAX;
+
+    /// The head as an entry begins with it, at the start of `bytes`.
     #[inline]
-    pub(crate) fn encode(self, out: &mut Vec<u8>) {
+    pub(crate) fn encode(self, bytes: &mut [u8; Self::LEN_MAX]) -> &[u8] {
         let (a, b) = match self.kind {
             EntryKind::Put => (self.key_len + 1, self.value_len),
             EntryKind::Delete => (0, self.key_len),
         };
-        let mut bytes = [0; 2 * LEN_MAX];
         let room = "two numbers have room for two";
         let first = vlq::write(a, bytes.first_chunk_mut().expect(room));
         let second = vlq::write(b, bytes[first..].first_chunk_mut().expect(room));
-        out.extend_from_slice(&bytes[..first + second]);
+        &bytes[..first + second]
     }
 
     /// Bytes of key and value together. Saturates: no real entry is that long, and the caller compares it with bytes.
@@ -157,10 +159,10 @@ mod tests {
         let lens = [0, 1, 126, 127, 128, 16_382, 16_383, 16_384, 2_097_151];
         for (key_len, value_len) in lens.iter().flat_map(|key| lens.map(|value| (*key, value))) {
             for head in [Head::of(EntryKind::Put, key_len, value_len), Head::of(EntryKind::Delete, key_len, 0)] {
-                let mut bytes = Vec::new();
-                head.encode(&mut bytes);
-                assert_eq!(bytes.len(), head.len);
-                assert_eq!(Head::parse(&bytes), Ok(head));
+                let mut bytes = [0; Head::LEN_MAX];
+                let encoded = head.encode(&mut bytes);
+                assert_eq!(encoded.len(), head.len);
+                assert_eq!(Head::parse(encoded), Ok(head));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Writing a log: create, or append to one that exists.
 //!
 //! ```text
-//! put/delete ─► block (compressed logs only) ─► pending ─► sink        header: rewritten in one write, after the data
+//! put/delete ─► block (compressed logs only) ─► a huge page ─► sink        header: rewritten in one write, after the data
 //! ```
 //! What always holds:
 //! 1. Until `flush` or `finish`, the header in the sink says what it said before: a reader sees the old log.
@@ -13,6 +13,7 @@
 
 use super::entry::{EntryKind, Head, KEY_LEN_MAX};
 use super::header::LogHeader;
+use crate::aligned::AlignedWriter;
 use crate::codec::{Compression, Encoder};
 use crate::fault;
 use hammerspace_bytes::vlq::{self, LEN_MAX};
@@ -24,9 +25,6 @@ pub const BLOCK_SIZE_MIN: u32 = 10;
 
 /// Larger blocks are outside Java's range.
 const BLOCK_SIZE_MAX: u32 = i32::MAX as u32;
-
-/// Pending bytes go to the sink in pieces of about this size.
-const PENDING_MAX: usize = 256 << 10;
 
 /// How to make a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,13 +44,9 @@ impl Default for LogOptions {
 
 /// Appends puts and deletes to a log. See the module's promises about dropping and failing.
 pub struct LogWriter<W> {
-    sink: W,
+    out: AlignedWriter<W>,
     header: LogHeader,
     packer: Option<Packer>,
-    /// Bytes for the sink to take next.
-    pending: Vec<u8>,
-    /// Offset of the first pending byte in the sink.
-    position: u64,
     failed: bool,
 }
 
@@ -75,8 +69,8 @@ impl<W: Write + Seek> LogWriter<W> {
 
     fn new(sink: W, header: LogHeader) -> Result<Self> {
         let packer = Packer::new(header.compression, header.block_size)?;
-        let position = header.data_end;
-        Ok(Self { sink, header, packer, pending: Vec::new(), position, failed: false })
+        let out = AlignedWriter::new(sink, header.data_end)?;
+        Ok(Self { out, header, packer, failed: false })
     }
 
     /// What the log says of itself as of now; `data_end` is that of the last flush.
@@ -115,18 +109,21 @@ impl<W: Write + Seek> LogWriter<W> {
     /// Makes everything so far visible to readers: the sink takes the data, then the header. Syncing it is the caller's.
     pub fn flush(&mut self) -> Result<()> {
         if let Some(packer) = &mut self.packer {
-            packer.close(&mut self.pending)?;
+            packer.close()?;
             self.header.max_entries_per_block = self.header.max_entries_per_block.max(packer.max_entries);
+            self.write_packed()?;
         }
-        self.drain()?;
-        self.header.data_end = self.position;
+        self.attempt("write the log", |writer| {
+            writer.header.data_end = writer.out.drain()?;
+            Ok(())
+        })?;
         self.write_header()
     }
 
     /// Flushes, and gives the sink back.
     pub fn finish(mut self) -> Result<(W, LogHeader)> {
         self.flush()?;
-        Ok((self.sink, self.header))
+        Ok((self.out.into_sink(), self.header))
     }
 
     fn add(&mut self, kind: EntryKind, key: &[u8], value: &[u8]) -> Result<Head> {
@@ -137,48 +134,39 @@ impl<W: Write + Seek> LogWriter<W> {
         self.check_usable()?;
         let head = Head::of(kind, key.len(), value.len());
         match &mut self.packer {
-            None => {
-                head.encode(&mut self.pending);
-                self.pending.extend_from_slice(key);
-                self.pass_on(value)?;
+            None => self.attempt("write the log", |writer| {
+                writer.out.write(head.encode(&mut [0; Head::LEN_MAX]))?;
+                writer.out.write(key)?;
+                writer.out.write(value)
+            })?,
+            Some(packer) => {
+                packer.add(head, key, value)?;
+                self.write_packed()?;
             }
-            Some(packer) => packer.add(head, key, value, &mut self.pending)?,
         }
         // Deletes count too, unlike in C and Java: Java's reader takes its buffers from this, and overruns them.
         self.header.max_key_len = self.header.max_key_len.max(head.key_len);
-        if self.pending.len() >= PENDING_MAX {
-            self.drain()?;
-        }
         Ok(head)
     }
 
-    /// Adds bytes to the pending ones, or hands them to the sink right behind those where a copy would be a waste.
-    fn pass_on(&mut self, bytes: &[u8]) -> Result<()> {
-        if bytes.len() < PENDING_MAX {
-            self.pending.extend_from_slice(bytes);
-            return Ok(());
-        }
-        self.drain()?;
-        self.attempt("write the log", |writer| writer.sink.write_all(bytes))?;
-        self.position += bytes.len() as u64;
-        Ok(())
-    }
-
-    /// Hands the pending bytes to the sink.
-    fn drain(&mut self) -> Result<()> {
-        self.attempt("write the log", |writer| writer.sink.write_all(&writer.pending))?;
-        self.position += self.pending.len() as u64;
-        self.pending.clear();
-        Ok(())
+    /// Writes the blocks that are packed.
+    fn write_packed(&mut self) -> Result<()> {
+        self.attempt("write the log", |writer| {
+            let Some(packer) = &mut writer.packer else { return Ok(()) };
+            writer.out.write(&packer.packed)?;
+            packer.packed.clear();
+            Ok(())
+        })
     }
 
     /// Replaces the header in one write, and returns to the end of the data.
     fn write_header(&mut self) -> Result<()> {
         self.attempt("write the log's header", |writer| {
-            writer.sink.seek(SeekFrom::Start(0))?;
-            writer.sink.write_all(&writer.header.encode())?;
-            writer.sink.seek(SeekFrom::Start(writer.position))?;
-            writer.sink.flush()
+            let sink = writer.out.sink();
+            sink.seek(SeekFrom::Start(0))?;
+            sink.write_all(&writer.header.encode())?;
+            sink.seek(SeekFrom::Start(writer.header.data_end))?;
+            sink.flush()
         })
     }
 
@@ -237,7 +225,11 @@ fn read_header(sink: &mut (impl Read + Seek)) -> Result<LogHeader> {
 struct Packer {
     encoder: Encoder,
     block_size: usize,
+    /// The open block.
     block: Vec<u8>,
+    /// It, packed, for a moment.
+    packed_block: Vec<u8>,
+    /// Blocks that are packed and not written.
     packed: Vec<u8>,
     /// Entries that start in the open block.
     entries: u32,
@@ -254,10 +246,11 @@ impl Packer {
             return Err(fault::invalid(finding).remedy("try 4096"));
         }
         let block_size = block_size as usize;
-        Ok(Some(Self { encoder, block_size, block: Vec::new(), packed: Vec::new(), entries: 0, max_entries: 0 }))
+        let (block, packed_block, packed) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Some(Self { encoder, block_size, block, packed_block, packed, entries: 0, max_entries: 0 }))
     }
 
-    fn add(&mut self, head: Head, key: &[u8], value: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    fn add(&mut self, head: Head, key: &[u8], value: &[u8]) -> Result<()> {
         if head.len > self.block_size {
             let finding = format!("a value of {} bytes does not fit blocks of {}", value.len(), self.block_size);
             return Err(fault::invalid(finding).remedy("use larger blocks"));
@@ -265,17 +258,17 @@ impl Packer {
         let room = self.block_size - self.block.len();
         let len = usize::try_from(head.entry_len()).unwrap_or(usize::MAX);
         if room < head.len || (room < len && len <= self.block_size) {
-            self.close(out)?;
+            self.close()?;
         }
-        head.encode(&mut self.block);
+        self.block.extend_from_slice(head.encode(&mut [0; Head::LEN_MAX]));
         self.entries += 1;
-        let spans = self.fill(key, out)? | self.fill(value, out)?;
+        let spans = self.fill(key)? | self.fill(value)?;
         // What follows an entry that came here from an earlier block must start a new one.
-        if spans { self.close(out) } else { Ok(()) }
+        if spans { self.close() } else { Ok(()) }
     }
 
     /// Adds bytes, and closes blocks that they fill to go on in the next. Gives whether they did.
-    fn fill(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) -> Result<bool> {
+    fn fill(&mut self, mut bytes: &[u8]) -> Result<bool> {
         let mut closed = false;
         loop {
             let (now, later) = bytes.split_at(bytes.len().min(self.block_size - self.block.len()));
@@ -283,21 +276,21 @@ impl Packer {
             if later.is_empty() {
                 return Ok(closed);
             }
-            self.close(out)?;
+            self.close()?;
             (bytes, closed) = (later, true);
         }
     }
 
     /// Packs the open block, unless it is empty.
-    fn close(&mut self, out: &mut Vec<u8>) -> Result<()> {
+    fn close(&mut self) -> Result<()> {
         if self.block.is_empty() {
             return Ok(());
         }
-        self.encoder.encode(&self.block, &mut self.packed).doing("compress a block")?;
+        self.encoder.encode(&self.block, &mut self.packed_block).doing("compress a block")?;
         let mut len = [0; LEN_MAX];
-        let len_len = vlq::write(self.packed.len() as u64, &mut len);
-        out.extend_from_slice(&len[..len_len]);
-        out.extend_from_slice(&self.packed);
+        let len_len = vlq::write(self.packed_block.len() as u64, &mut len);
+        self.packed.extend_from_slice(&len[..len_len]);
+        self.packed.extend_from_slice(&self.packed_block);
         self.max_entries = self.max_entries.max(self.entries);
         self.entries = 0;
         self.block.clear();

@@ -12,6 +12,7 @@ use super::super::counts::Counts;
 use super::super::header::HASH_CAPACITY;
 use super::super::slot::{Shape, Slot};
 use super::record::Record;
+use crate::aligned::AlignedWriter;
 use crate::fault;
 use hammerspace_error::{Doing, Result};
 use std::collections::VecDeque;
@@ -113,7 +114,7 @@ fn slot_if(is_there: bool, record: Record) -> Slot {
 
 /// The table as it grows to the right.
 pub(super) struct Sewing<W> {
-    sink: W,
+    out: AlignedWriter<W>,
     /// What has found no room yet.
     carried: VecDeque<Slot>,
     /// The last slot written.
@@ -123,15 +124,16 @@ pub(super) struct Sewing<W> {
 impl<W: Read + Write + Seek> Sewing<W> {
     /// At the start of the sink, where the header will be.
     pub(super) fn new(mut sink: W) -> Result<Self> {
-        let start = sink.seek(SeekFrom::Start(0)).and_then(|_| sink.write_all(&[0; IndexHeader::SIZE]));
-        start.doing("write the index")?;
-        Ok(Self { sink, carried: VecDeque::new(), last: Slot::EMPTY })
+        sink.seek(SeekFrom::Start(0)).doing("seek to the start of the index")?;
+        let mut out = AlignedWriter::new(sink, 0)?;
+        out.write(&[0; IndexHeader::SIZE]).doing("write the index")?;
+        Ok(Self { out, carried: VecDeque::new(), last: Slot::EMPTY })
     }
 
     /// Adds the next partition; gives the slot before it.
     pub(super) fn add(&mut self, stretch: &mut Stretch) -> Result<Slot> {
         stretch.admit(&mut self.carried);
-        self.sink.write_all(&stretch.image).doing("write the index")?;
+        self.out.write(&stretch.image).doing("write the index")?;
         Ok(mem::replace(&mut self.last, stretch.last()))
     }
 
@@ -145,16 +147,17 @@ impl<W: Read + Write + Seek> Sewing<W> {
         partitions: impl Iterator<Item = Range<usize>> + Clone,
         counts: &mut Counts,
     ) -> Result<W> {
+        self.out.drain().doing("write the index")?;
         let mut stretch = Stretch::new(shape);
         let mut changed = 0;
         for slots in partitions.clone() {
             if self.carried.is_empty() {
                 break;
             }
-            self.read(&mut stretch, slots)?;
+            read(self.out.sink(), &mut stretch, slots)?;
             let last = stretch.last();
             stretch.admit(&mut self.carried);
-            self.write(&stretch)?;
+            write(self.out.sink(), &stretch)?;
             // The slot after the last looks back at it.
             changed += 1 + usize::from(stretch.last() != last);
         }
@@ -168,26 +171,27 @@ impl<W: Read + Write + Seek> Sewing<W> {
         } else {
             1
         };
-        self.read(&mut stretch, shape.capacity - 1..shape.capacity)?;
+        let mut sink = self.out.into_sink();
+        read(&mut sink, &mut stretch, shape.capacity - 1..shape.capacity)?;
         let mut before = stretch.last();
         for slots in partitions.take(uncounted) {
-            self.read(&mut stretch, slots)?;
+            read(&mut sink, &mut stretch, slots)?;
             stretch.count(before, counts);
             before = stretch.last();
         }
-        Ok(self.sink)
+        Ok(sink)
     }
+}
 
-    fn read(&mut self, stretch: &mut Stretch, slots: Range<usize>) -> Result<()> {
-        let offset = stretch.shape.offset(slots.start) as u64;
-        stretch.clear(slots);
-        let read = self.sink.seek(SeekFrom::Start(offset)).and_then(|_| self.sink.read_exact(&mut stretch.image));
-        read.doing("read the index back")
-    }
+fn read(sink: &mut (impl Read + Seek), stretch: &mut Stretch, slots: Range<usize>) -> Result<()> {
+    let offset = stretch.shape.offset(slots.start) as u64;
+    stretch.clear(slots);
+    let read = sink.seek(SeekFrom::Start(offset)).and_then(|_| sink.read_exact(&mut stretch.image));
+    read.doing("read the index back")
+}
 
-    fn write(&mut self, stretch: &Stretch) -> Result<()> {
-        let offset = stretch.shape.offset(stretch.slots.start) as u64;
-        let written = self.sink.seek(SeekFrom::Start(offset)).and_then(|_| self.sink.write_all(&stretch.image));
-        written.doing("write the index")
-    }
+fn write(sink: &mut (impl Write + Seek), stretch: &Stretch) -> Result<()> {
+    let offset = stretch.shape.offset(stretch.slots.start) as u64;
+    let written = sink.seek(SeekFrom::Start(offset)).and_then(|_| sink.write_all(&stretch.image));
+    written.doing("write the index")
 }

@@ -1,0 +1,135 @@
+//! Writing a file so that whoever maps it has it in huge pages.
+//!
+//! ```text
+//! sink:   |        2 MiB        |        2 MiB        |        2 MiB   pending
+//! writes: |header|     first    |        next         | ─ ─ ─ ─ ─ ─ ─ ─ ─ ─|      each as far as a huge page goes
+//! ```
+//! A file system that keeps files in large folios (XFS, ext4 from Linux 6.16 on) takes as much memory at once as a write brings,
+//! where the write begins at a multiple of that. Processes that map the file share these huge pages, and neither they nor
+//! anybody's settings need to ask for any. Elsewhere it is a buffer like another. See "Huge pages that are shared" in the design notes.
+
+use hammerspace_error::Result;
+use hammerspace_os::{Buffer, HUGE_PAGE};
+use std::io::{self, Write};
+use std::ops::Range;
+
+/// Hands bytes to a sink, a huge page at a time. Nothing is written on drop.
+pub(crate) struct AlignedWriter<W> {
+    sink: W,
+    /// The huge page of the file that is being written: each byte has its place.
+    page: Buffer,
+    /// Which of its bytes are pending.
+    pending: Range<usize>,
+    /// Where the sink stands: offset of the first pending byte.
+    position: u64,
+}
+
+impl<W: Write> AlignedWriter<W> {
+    /// Goes on at `position`, where `sink` stands.
+    pub(crate) fn new(sink: W, position: u64) -> Result<Self> {
+        let start = (position % HUGE_PAGE as u64) as usize;
+        Ok(Self { sink, page: Buffer::new(HUGE_PAGE)?, pending: start..start, position })
+    }
+
+    /// Adds `bytes`, and writes what fills huge pages to their ends. After an error nobody knows where the sink stands.
+    #[inline]
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let end = self.pending.end + bytes.len();
+        // Not to the very end: a full page is written.
+        if end < HUGE_PAGE {
+            self.page[self.pending.end..end].copy_from_slice(bytes);
+            self.pending.end = end;
+            return Ok(());
+        }
+        self.write_across(bytes)
+    }
+
+    /// The same, beyond the page's end. Pages in the midst of `bytes` are not copied.
+    fn write_across(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let (first, rest) = bytes.split_at(HUGE_PAGE - self.pending.end);
+        self.page[self.pending.end..].copy_from_slice(first);
+        self.pending.end = HUGE_PAGE;
+        self.drain()?;
+        let (whole, last) = rest.split_at(rest.len() / HUGE_PAGE * HUGE_PAGE);
+        if !whole.is_empty() {
+            self.sink.write_all(whole)?;
+            self.position += whole.len() as u64;
+        }
+        self.page[..last.len()].copy_from_slice(last);
+        self.pending = 0..last.len();
+        Ok(())
+    }
+
+    /// Writes all that is pending. Gives where the sink stands then.
+    pub(crate) fn drain(&mut self) -> io::Result<u64> {
+        self.sink.write_all(&self.page[self.pending.clone()])?;
+        self.position += self.pending.len() as u64;
+        self.pending.start = self.pending.end;
+        Ok(self.position)
+    }
+
+    /// The sink, for other things than to write on. It is to be left where it stood.
+    pub(crate) fn sink(&mut self) -> &mut W {
+        &mut self.sink
+    }
+
+    /// The sink, without what is pending.
+    pub(crate) fn into_sink(self) -> W {
+        self.sink
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: usize = HUGE_PAGE;
+
+    /// Remembers where each write ended.
+    #[derive(Default)]
+    struct Ends {
+        bytes: Vec<u8>,
+        ends: Vec<usize>,
+    }
+
+    impl Write for Ends {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.bytes.extend_from_slice(bytes);
+            self.ends.push(self.bytes.len());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn writes_end_where_huge_pages_do() {
+        let bytes: Vec<u8> = (0..3 * PAGE).map(|at| (at / 7) as u8).collect();
+        let mut writer = AlignedWriter::new(Ends::default(), 0).unwrap();
+        writer.write(&bytes[..100]).unwrap();
+        assert_eq!(writer.drain().unwrap(), 100, "a header that all shall see");
+        for piece in bytes[100..3 * PAGE - 5000].chunks(7777) {
+            writer.write(piece).unwrap();
+        }
+        assert_eq!(writer.sink().ends, [100, PAGE, 2 * PAGE]);
+        writer.write(&bytes[3 * PAGE - 5000..]).unwrap();
+        assert_eq!(writer.sink().ends[3..], [3 * PAGE], "a full page does not wait");
+        writer.write(b"x").unwrap();
+        writer.write(&bytes).unwrap();
+        assert_eq!(writer.sink().ends[4..], [4 * PAGE, 6 * PAGE], "whole pages go at once");
+        assert_eq!(writer.drain().unwrap() as usize, 6 * PAGE + 1);
+        writer.write(b"pending").unwrap();
+        assert!(writer.into_sink().bytes == [&bytes[..], b"x", &bytes].concat());
+    }
+
+    #[test]
+    fn a_writer_goes_on_in_the_midst_of_a_page() {
+        let mut writer = AlignedWriter::new(Ends::default(), (5 * PAGE - 3) as u64).unwrap();
+        writer.write(b"abcde").unwrap();
+        assert_eq!(writer.sink().bytes, b"abc");
+        assert_eq!(writer.drain().unwrap() as usize, 5 * PAGE + 2);
+        assert_eq!(writer.into_sink().bytes, b"abcde");
+    }
+}
