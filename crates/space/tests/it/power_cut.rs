@@ -108,8 +108,8 @@ fn the_old_version_or_the_new_one() {
     }
 }
 
-/// So many keys that threads write the index.
-const MANY: u32 = 140_000;
+/// So many keys that threads write the index, and in several pieces.
+const MANY: u32 = 300_000;
 
 /// One small version, and then a large one.
 fn tell_of_many() -> Story {
@@ -137,9 +137,8 @@ fn an_index_that_threads_write_is_there_or_not() {
     // Each of the writes to the index is on the tape, and needed once the version is there.
     let writes = story.tape.writes("hammerspace.spi");
     let writes = &writes[writes.partition_point(|at| *at < story.moments[1].0)..];
-    assert!(writes.len() > 10, "{writes:?}");
-    // The first two, header and slots, may be written again.
-    for at in [writes[2], writes[writes.len() / 2], writes[writes.len() - 1]] {
+    assert!(writes.len() >= 3, "{writes:?}");
+    for at in [writes[0], writes[1], writes[writes.len() - 1]] {
         let forgetful = Story { tape: story.tape.forgetting(at), moments: story.moments.clone() };
         assert!(survives(&forgetful, end..=end, 1).is_err(), "nobody notices that change {at} did not happen");
     }
