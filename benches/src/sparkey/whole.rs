@@ -75,7 +75,7 @@ fn mapped_kib(table: &Table<Map, Map>) -> Result<(f64, f64)> {
             all += line.strip_prefix("Rss:").and_then(kib).unwrap_or(0);
         }
     }
-    if all < table.log().bytes().len() as u64 >> 10 {
+    if all < (table.log().bytes().len() + table.index().bytes().len()) as u64 >> 10 {
         return Err(format!("{all} KiB of the table are in memory").into());
     }
     Ok((huge as f64, all as f64))

@@ -10,8 +10,12 @@ use hammerspace_error::{Doing, Result};
 use rustix::fs::{FallocateFlags, FlockOperation, MemfdFlags, fallocate, flock, fstatvfs, memfd_create};
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::paging;
+use crate::paging::{self, HUGE_PAGE};
 use crate::trace::{Op, Watched};
+
+/// Bytes that a copy writes in one call: a file system takes pages as large as a write is long. A log may be larger than memory, so not
+/// all of it is called into memory first.
+const COPIED_AT_ONCE: usize = if cfg!(test) { 8 << 10 } else { 32 * HUGE_PAGE };
 
 /// An open file that knows its path, for messages.
 ///
@@ -174,9 +178,11 @@ impl File {
                 // Shared as a whole, the source may be longer than what is asked for.
                 return self.inner.set_len(len);
             }
-            paging::touch(bytes);
-            // At once: a file system takes pages as large as a write is long.
-            self.inner.write_all_at(bytes, 0)
+            for (nth, piece) in bytes.chunks(COPIED_AT_ONCE).enumerate() {
+                paging::touch(piece);
+                self.inner.write_all_at(piece, (nth * COPIED_AT_ONCE) as u64)?;
+            }
+            Ok(())
         })
     }
 
@@ -225,5 +231,26 @@ impl Write for File {
 impl Seek for File {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.inner.seek(to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Dir, Map};
+
+    #[test]
+    fn a_copy_is_what_was_asked_for_however_long() {
+        let scratch = tempfile::tempdir().unwrap();
+        let bytes: Vec<u8> = (0..3 * COPIED_AT_ONCE + 5000).map(|at| (at / 4096 + at % 7) as u8).collect();
+        fs::write(scratch.path().join("from"), &bytes).unwrap();
+        let source = File::open(scratch.path().join("from")).unwrap();
+        let map = Map::new(&source).unwrap();
+        let dir = Dir::open(scratch.path()).unwrap();
+        for len in [1, 4096, COPIED_AT_ONCE, 3 * COPIED_AT_ONCE + 4999] {
+            let copy = dir.create_file(&len.to_string()).unwrap();
+            copy.copy_from(&source, &map[..len]).unwrap();
+            assert!(*Map::new(&copy).unwrap() == bytes[..len], "{len} bytes");
+        }
     }
 }

@@ -23,7 +23,8 @@ pub struct Map {
     len: usize,
 }
 
-// SAFETY: the mapping is read-only and owned by this value alone; reading it from any thread is reading shared memory.
+// SAFETY: the mapping is owned by this value alone, and read-only, or written through `&mut` by the `Buffer` that owns the value;
+// reading it from any thread is reading shared memory.
 unsafe impl Send for Map {}
 // SAFETY: as above; `&Map` gives out `&[u8]` and nothing else.
 unsafe impl Sync for Map {}
@@ -76,8 +77,8 @@ impl Deref for Map {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        // SAFETY: `start..start + len` is one live mapping, made in `new` and unmapped only by `drop`, which has `&mut
-        // self`. Nobody writes to it through us, and published files are frozen; that no outsider truncates the file is
+        // SAFETY: `start..start + len` is one live mapping, given to `of` and unmapped only by `drop`, which has `&mut
+        // self`. Nobody writes to it through us, but for a `Buffer` that owns us and has `&mut`; and published files are frozen; that no outsider truncates the file is
         // the caller's business, as the type's documentation says.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }

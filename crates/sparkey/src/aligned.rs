@@ -13,10 +13,10 @@ use hammerspace_os::{Buffer, HUGE_PAGE};
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// Hands bytes to a sink, a huge page at a time. Nothing is written on drop.
+/// Hands bytes to a sink, a page of some size at a time. Nothing is written on drop.
 pub(crate) struct AlignedWriter<W> {
     sink: W,
-    /// The huge page of the file that is being written: each byte has its place.
+    /// The page of the file that is being written: each byte has its place.
     page: Buffer,
     /// Which of its bytes are pending.
     pending: Range<usize>,
@@ -25,10 +25,15 @@ pub(crate) struct AlignedWriter<W> {
 }
 
 impl<W: Write> AlignedWriter<W> {
-    /// Goes on at `position`, where `sink` stands.
+    /// Goes on at `position`, where `sink` stands, in huge pages.
     pub(crate) fn new(sink: W, position: u64) -> Result<Self> {
-        let start = (position % HUGE_PAGE as u64) as usize;
-        Ok(Self { sink, page: Buffer::new(HUGE_PAGE)?, pending: start..start, position })
+        Self::with_pages(sink, position, HUGE_PAGE)
+    }
+
+    /// The same in pages of `len` bytes, for those who have no memory for a huge one.
+    pub(crate) fn with_pages(sink: W, position: u64, len: usize) -> Result<Self> {
+        let start = (position % len as u64) as usize;
+        Ok(Self { sink, page: Buffer::new(len)?, pending: start..start, position })
     }
 
     /// Adds `bytes`, and writes what fills huge pages to their ends. After an error nobody knows where the sink stands.
@@ -36,7 +41,7 @@ impl<W: Write> AlignedWriter<W> {
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let end = self.pending.end + bytes.len();
         // Not to the very end: a full page is written.
-        if end < HUGE_PAGE {
+        if end < self.page.len() {
             self.page[self.pending.end..end].copy_from_slice(bytes);
             self.pending.end = end;
             return Ok(());
@@ -46,11 +51,12 @@ impl<W: Write> AlignedWriter<W> {
 
     /// The same, beyond the page's end. Pages in the midst of `bytes` are not copied.
     fn write_across(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let (first, rest) = bytes.split_at(HUGE_PAGE - self.pending.end);
+        let len = self.page.len();
+        let (first, rest) = bytes.split_at(len - self.pending.end);
         self.page[self.pending.end..].copy_from_slice(first);
-        self.pending.end = HUGE_PAGE;
+        self.pending.end = len;
         self.drain()?;
-        let (whole, last) = rest.split_at(rest.len() / HUGE_PAGE * HUGE_PAGE);
+        let (whole, last) = rest.split_at(rest.len() / len * len);
         if !whole.is_empty() {
             self.sink.write_all(whole)?;
             self.position += whole.len() as u64;
@@ -68,7 +74,7 @@ impl<W: Write> AlignedWriter<W> {
         Ok(self.position)
     }
 
-    /// The sink, for other things than to write on. It is to be left where it stood.
+    /// The sink, for writing somewhere else. Whoever moves it puts it back.
     pub(crate) fn sink(&mut self) -> &mut W {
         &mut self.sink
     }

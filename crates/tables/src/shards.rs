@@ -7,9 +7,7 @@ use std::path::Path;
 
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Dir, File, Map, Paging};
-use hammerspace_sparkey::{
-    Effort, IndexOptions, Log, LogHeader, LogOptions, LogWriter, ShardKeys, Shards, Table, write_index,
-};
+use hammerspace_sparkey::{Effort, IndexOptions, Log, LogOptions, LogWriter, ShardKeys, Shards, Table, write_index};
 
 use crate::fresh::Fresh;
 use crate::{open, parallel};
@@ -89,8 +87,8 @@ fn part(dir: &Dir, number: usize, count: usize, suffix: &str) -> Result<File> {
 /// Divides the live entries of a table among new shards, in a directory that is new or empty. All of them are durable before
 /// the directory has its name.
 ///
-/// Each thread walks through the source and writes the shards of its share, then builds their indexes. They divide the memory
-/// that building one index may take ([`Effort::MEMORY`]), beside the pending bytes of at most 64 logs each.
+/// Each thread walks through the source and writes the shards of its share, at most 64 logs at a time with up to 2 MiB pending for
+/// each, then builds their indexes. For those they divide the memory that building one index may take ([`Effort::MEMORY`]).
 pub fn write_shards<L, I>(source: &Table<L, I>, path: &Path, sharding: &Sharding) -> Result<()>
 where
     L: AsRef<[u8]> + Sync,
@@ -143,12 +141,15 @@ where
             log.put(&entry.key, &entry.value).map_err(|error| error.file(path(number, LOG)))?;
         }
     }
+    let finished = |(number, log): (usize, LogWriter<File>)| {
+        let (log, _) = log.finish().map_err(|error| error.file(path(number, LOG)))?;
+        log.sync().map(|()| log)
+    };
+    let logs = shards.clone().zip(logs).map(finished).collect::<Result<Vec<_>>>()?;
     // One of several threads, each of which has its share of the memory.
     let memory = Effort::MEMORY / parallel::threads() as u64;
     let effort = Effort { memory, threads: Some(NonZero::<usize>::MIN) };
     for (number, log) in shards.zip(logs) {
-        let (log, _): (File, LogHeader) = log.finish().map_err(|error| error.file(path(number, LOG)))?;
-        log.sync()?;
         let mut index = dir.create_file(&name(number, sharding.count, INDEX))?;
         let log = Log::open(Map::new(&log)?)?.named(log.path());
         let written = write_index(&log, &IndexOptions::default(), &effort, &mut index, || dir.scratch());

@@ -107,7 +107,7 @@ fn a_writer_that_is_dropped_leaves_nothing_behind() {
     let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     let mut writer = space.writer().unwrap();
-    writer.put("a", vec![b'x'; 1 << 20]).unwrap();
+    writer.put("a", vec![b'x'; 3 << 20]).unwrap();
     assert_eq!(version_dirs(scratch.path()).len(), 1);
     drop(writer);
     assert_eq!(version_dirs(scratch.path()).len(), 0);

@@ -13,7 +13,7 @@ fn a_dead_writers_directory_goes_with_the_next_publication_and_a_living_ones_sta
     let pending = space.writer().unwrap();
     let child = fork(|| {
         let mut writer = space.writer().unwrap();
-        writer.put("a", vec![0; 1 << 20]).unwrap();
+        writer.put("a", vec![0; 3 << 20]).unwrap();
         std::mem::forget(writer);
         0
     });

@@ -180,6 +180,27 @@ fn a_full_disk_is_an_error_and_ends_the_writer() {
     assert!(writer.finish().is_err());
 }
 
+/// 5 MiB that no codec makes shorter.
+fn noise() -> Vec<u8> {
+    let mut rng = fastrand::Rng::with_seed(5);
+    std::iter::repeat_with(|| rng.u8(..)).take(5 << 20).collect()
+}
+
+#[test]
+fn what_was_put_before_the_disk_was_full_is_not_published() {
+    for compression in [Compression::None, Compression::Snappy, Compression::Zstd] {
+        let options = LogOptions { compression, ..LogOptions::default() };
+        let mut disk = Full(Cursor::new(Vec::new()), 3 << 20);
+        let mut writer = LogWriter::create(&mut disk, &options).unwrap();
+        assert_eq!(writer.put(b"key", &noise()).unwrap_err().kind(), Kind::Full, "{compression:?}");
+        assert_eq!(writer.put(b"key", b"value").unwrap_err().kind(), Kind::Io);
+        assert_eq!(writer.flush().unwrap_err().kind(), Kind::Io);
+        let log = disk.0.into_inner();
+        assert!(log.len() > 1 << 20, "{compression:?}: large values do not wait in memory");
+        assert_eq!(Log::open(&log).unwrap().entries().count(), 0);
+    }
+}
+
 #[test]
 fn a_short_log_cannot_be_appended_to() {
     let log = log_of(LogOptions::default(), &[(b"key", b"value")]);

@@ -171,7 +171,7 @@ impl<'a, B: AsRef<[u8]> + Sync> Job<'a, B> {
         F: FnOnce() -> Result<S> + Send,
         S: Read + Write + Seek + Send,
     {
-        let sewing = Turnstile::new(Sewing::new(sink)?);
+        let sewing = Turnstile::new(Sewing::new(sink, self.plan.page_len)?);
         let next = AtomicUsize::new(0);
         let counted = Mutex::new(Counts::default());
         let dead_size = AtomicU64::new(0);

@@ -3,6 +3,7 @@
 use super::super::slot::Shape;
 use super::Effort;
 use super::record::Record;
+use hammerspace_os::HUGE_PAGE;
 
 /// Slots of a partition, unless the budget or a huge table wants otherwise: what sorting them takes fits a level-2 cache.
 const PARTITION_BITS: u32 = 14;
@@ -17,6 +18,9 @@ const CHUNK_LEN_MIN: usize = 16;
 /// Records per chunk while all of them stay in memory, and the most where they do not.
 const CHUNK_LEN: usize = 1 << 10;
 const CHUNK_LEN_MAX: usize = 1 << 13;
+
+/// Bytes that are written at once where the budget has no room for a huge page.
+const PAGE_LEN_MIN: usize = 4 << 10;
 
 /// Logs shorter than this are not worth a second thread.
 const ENTRIES_PER_THREAD: u64 = if cfg!(test) { 1 << 10 } else { 1 << 16 };
@@ -34,6 +38,8 @@ pub(super) struct Plan {
     pub(super) chunks_kept: usize,
     /// Records of a partition that are sorted at once, if it has so many.
     pub(super) batch_len: usize,
+    /// Bytes that are written at once.
+    pub(super) page_len: usize,
 }
 
 impl Plan {
@@ -48,6 +54,8 @@ impl Plan {
     /// The plan for so many threads, and whether it keeps to the budget.
     fn with_threads(shape: &Shape, entries: u64, memory: u64, threads: usize) -> (bool, Self) {
         let memory = usize::try_from(memory).unwrap_or(usize::MAX);
+        let page_len = if memory >= 32 * HUGE_PAGE { HUGE_PAGE } else { PAGE_LEN_MIN };
+        let memory = memory.saturating_sub(page_len);
         let desk = memory / 4 / threads;
         let partitions = |bits: u32| shape.capacity.div_ceil(1 << bits);
         let records = |bits: u32| entries as usize / partitions(bits) * 5 / 4;
@@ -75,7 +83,8 @@ impl Plan {
         let open = partitions(bits) * chunk_len * size_of::<Record>();
         let chunks_kept = memory.saturating_sub(memory / 4).saturating_sub(open) / (chunk_len * size_of::<Record>());
         let fits = room >= CHUNK_LEN_MIN && work_len(bits) <= desk;
-        (fits, Self { threads, partition_bits: bits, partitions: partitions(bits), chunk_len, chunks_kept, batch_len })
+        let partitions = partitions(bits);
+        (fits, Self { threads, partition_bits: bits, partitions, chunk_len, chunks_kept, batch_len, page_len })
     }
 }
 
@@ -99,11 +108,11 @@ mod tests {
         for puts in [1_000_usize, 100_000, 10_000_000, 100_000_000, 10_000_000_000] {
             let memory_min = 320 * (puts / 10 * 13).isqrt() as u64 + (64 << 10);
             for memory in [1, 2, 5, 40, 300].map(|times| times * memory_min) {
-                let Plan { threads, partition_bits, partitions, chunk_len, chunks_kept, batch_len } =
+                let Plan { threads, partition_bits, partitions, chunk_len, chunks_kept, batch_len, page_len } =
                     plan(puts, memory);
                 let chunks = (partitions + chunks_kept) * chunk_len * size_of::<Record>();
                 let desk = (20 << partition_bits) + 2 * batch_len * size_of::<Record>();
-                let planned = (chunks + threads * desk) as u64;
+                let planned = (chunks + threads * desk + page_len) as u64;
                 assert!(planned <= memory, "{puts} puts, {memory} bytes, but {planned} planned");
             }
         }

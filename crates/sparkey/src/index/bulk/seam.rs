@@ -122,10 +122,10 @@ pub(super) struct Sewing<W> {
 }
 
 impl<W: Read + Write + Seek> Sewing<W> {
-    /// At the start of the sink, where the header will be.
-    pub(super) fn new(mut sink: W) -> Result<Self> {
+    /// At the start of the sink, where the header will be. So many bytes are written at a time.
+    pub(super) fn new(mut sink: W, page_len: usize) -> Result<Self> {
         sink.seek(SeekFrom::Start(0)).doing("seek to the start of the index")?;
-        let mut out = AlignedWriter::new(sink, 0)?;
+        let mut out = AlignedWriter::with_pages(sink, 0, page_len)?;
         out.write(&[0; IndexHeader::SIZE]).doing("write the index")?;
         Ok(Self { out, carried: VecDeque::new(), last: Slot::EMPTY })
     }
@@ -148,16 +148,17 @@ impl<W: Read + Write + Seek> Sewing<W> {
         counts: &mut Counts,
     ) -> Result<W> {
         self.out.drain().doing("write the index")?;
+        let mut sink = self.out.into_sink();
         let mut stretch = Stretch::new(shape);
         let mut changed = 0;
         for slots in partitions.clone() {
             if self.carried.is_empty() {
                 break;
             }
-            read(self.out.sink(), &mut stretch, slots)?;
+            read(&mut sink, &mut stretch, slots)?;
             let last = stretch.last();
             stretch.admit(&mut self.carried);
-            write(self.out.sink(), &stretch)?;
+            write(&mut sink, &stretch)?;
             // The slot after the last looks back at it.
             changed += 1 + usize::from(stretch.last() != last);
         }
@@ -171,7 +172,6 @@ impl<W: Read + Write + Seek> Sewing<W> {
         } else {
             1
         };
-        let mut sink = self.out.into_sink();
         read(&mut sink, &mut stretch, shape.capacity - 1..shape.capacity)?;
         let mut before = stretch.last();
         for slots in partitions.take(uncounted) {
