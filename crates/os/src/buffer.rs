@@ -16,7 +16,7 @@ use crate::Map;
 pub struct Buffer(Map);
 
 impl Buffer {
-    /// `len` bytes, at least one. No page is taken before it is touched.
+    /// `len` bytes, at least one. Memory is taken as it is touched.
     pub fn new(len: usize) -> Result<Self> {
         // SAFETY: a fresh mapping at an address of the kernel's choice overlaps nothing of ours.
         let start =

@@ -32,7 +32,7 @@ pub enum Paging {
     Lock,
     /// A private copy in huge pages where the kernel grants them (`transparent_hugepage` may be `madvise` or `always`): a lookup
     /// then finds its address in the processor's table of pages. This copy is **not shared** with other processes. Files that we
-    /// wrote to XFS, or to ext4 on Linux 6.16 or later, lie in huge pages that are, and need none.
+    /// wrote to ext4 on Linux 6.16 or later, or to XFS, lie in huge pages that are for as long as they stay in memory, and need none.
     HugePages,
 }
 
