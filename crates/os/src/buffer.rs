@@ -11,8 +11,7 @@ use crate::Map;
 /// Zeroed bytes that are given back to the kernel as a whole when they are dropped.
 ///
 /// A large buffer that comes and goes had better not come from glibc's allocator: once such a one is freed, it takes everything
-/// up to that size from its heaps, which shrink at their ends only (`mallopt(3)`, `M_MMAP_THRESHOLD`). A process that had
-/// written and indexed a log kept up to 57 MiB more.
+/// up to that size from its heaps, which shrink at their ends only (`mallopt(3)`, `M_MMAP_THRESHOLD`).
 pub struct Buffer(Map);
 
 impl Buffer {
