@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 
+// SAFETY: as `malloc.h` declares it.
 unsafe extern "C" {
     fn malloc_trim(pad: usize) -> c_int;
 }

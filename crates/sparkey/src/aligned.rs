@@ -36,7 +36,7 @@ impl<W: Write> AlignedWriter<W> {
         Ok(Self { sink, page: Buffer::new(len)?, pending: start..start, position })
     }
 
-    /// Adds `bytes`, and writes what fills huge pages to their ends. After an error nobody knows where the sink stands.
+    /// Adds `bytes`, and writes what fills pages to their ends. After an error nobody knows where the sink stands.
     #[inline]
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let end = self.pending.end + bytes.len();
