@@ -169,6 +169,19 @@ RSpec.describe 'Processes' do
       end
     end
 
+    # Memory for copies is taken without a lock.
+    it 'do not write into the copies of each other' do
+      publish(pairs = Array.new(500) { |at| [at.to_s, at.to_s * 60] }.to_h)
+      hash = open
+      hash['1']
+      answers = Array.new(2) do
+        Ractor.new(Ractor.make_shareable(hash), Ractor.make_shareable(pairs)) do |mine, wanted|
+          Array.new(200) { wanted.keys.map { |key| mine[key] } == wanted.values }.uniq
+        end
+      end
+      expect(answers.map(&:take)).to all(eq([true]))
+    end
+
     it 'may share an empty one, and each may have its own' do
       empty = Ractor.make_shareable(open)
       expect([empty['a'], empty.size, empty.to_a]).to eq([nil, 0, []])

@@ -18,6 +18,11 @@ enum { EMBEDDED = 23 };
 // As many bytes behind a string's end are looked at for a NUL, in the encodings with the largest units.
 enum { NULS = 4 };
 
+// Ruby 3.1 allocates and frees each copy by itself, which takes longer than all else; so there they lie side by side and
+// are parts of `slab`, as others are of the file, each with NULs behind it. Ruby gives one memory of its own when it is
+// changed. One that is kept keeps its slab, so those of lookups are small. From 3.2 on Ruby has slots for such lengths.
+enum { HAS_SLABS = RUBY_API_VERSION_CODE < 30200, WALK_SLAB = 4096, LOOKUP_SLAB = 1024 };
+
 // The index of the encoding that strings have anyway.
 enum { BINARY = 0 };
 
@@ -26,6 +31,7 @@ static VALUE class_snapshot;
 
 static void snapshot_mark(void *data) {
     rb_gc_mark(((snapshot *)data)->whole);
+    rb_gc_mark(((snapshot *)data)->copies.slab);
 }
 
 static void snapshot_free(void *data) {
@@ -67,8 +73,13 @@ VALUE snapshot_new(hammerspace_table *table, reading reading) {
     self->table = table;
     self->reading = reading;
     self->whole = Qnil;
+    self->copies = (copies){.slab = Qnil, .size = LOOKUP_SLAB};
     if (table && reading.frozen) share(object, self);
     return object;
+}
+
+void snapshot_share(VALUE object) {
+    snapshot_of(object)->copies = (copies){.slab = Qnil};
 }
 
 void snapshot_close(VALUE object) {
@@ -108,14 +119,32 @@ static inline VALUE part_of(VALUE whole, reading reading, const char *data, size
     return text;
 }
 
+static void new_slab(copies *self) {
+    VALUE slab = rb_obj_freeze(rb_str_new(NULL, self->size));
+    // Ruby marks it as one that others are parts of.
+    rb_str_new_shared(slab);
+    self->slab = slab;
+    self->free = RSTRING_PTR(slab);
+    self->end = self->free + self->size;
+}
+
+static inline VALUE copy_to(copies *self, reading reading, const char *data, size_t len) {
+    if (!HAS_SLABS || len <= EMBEDDED || len > (size_t)self->size / 4) return text_of(reading, data, len);
+    if ((size_t)(self->end - self->free) < len + NULS) new_slab(self);
+    char *copy = memcpy(self->free, data, len);
+    memset(copy + len, 0, NULS);
+    self->free += len + NULS;
+    return part_of(self->slab, reading, copy, len);
+}
+
 // Whether these bytes may be shown where they are.
 static inline bool is_shown(const snapshot *self, const char *data, size_t len) {
     return len > EMBEDDED && self->start <= data && data + len + NULS <= self->end;
 }
 
-static inline VALUE text_in(const snapshot *self, const char *data, size_t len) {
+static inline VALUE text_in(const snapshot *self, copies *copies, const char *data, size_t len) {
     if (is_shown(self, data, len)) return part_of(self->whole, self->reading, data, len);
-    return text_of(self->reading, data, len);
+    return copy_to(copies, self->reading, data, len);
 }
 
 VALUE snapshot_get(snapshot *self, VALUE key) {
@@ -123,7 +152,7 @@ VALUE snapshot_get(snapshot *self, VALUE key) {
     check(hammerspace_table_get(self->table, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), &value));
     RB_GC_GUARD(key);
     if (!value.data) return Qundef;
-    VALUE text = text_in(self, value.data, value.len);
+    VALUE text = text_in(self, &self->copies, value.data, value.len);
     if (value.owner) hammerspace_value_free(&value);
     return text;
 }
@@ -133,34 +162,6 @@ bool snapshot_has(snapshot *self, VALUE key) {
     check(hammerspace_table_contains(self->table, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), &found));
     RB_GC_GUARD(key);
     return found;
-}
-
-// Memory for the copies of a walk. Ruby 3.1 allocates and frees each by itself, which takes longer than all else; so there
-// they lie side by side and are parts of `slab`, as others are of the file, each with NULs behind it. Ruby gives one memory
-// of its own when it is changed. One that is kept keeps its slab. From 3.2 on Ruby has slots for strings of such lengths.
-enum { HAS_SLABS = RUBY_API_VERSION_CODE < 30200, SLAB = 4096 };
-
-typedef struct {
-    VALUE slab;
-    char *free, *end;
-} copies;
-
-static void new_slab(copies *self) {
-    VALUE slab = rb_obj_freeze(rb_str_new(NULL, SLAB));
-    // Ruby marks it as one that others are parts of.
-    rb_str_new_shared(slab);
-    self->slab = slab;
-    self->free = RSTRING_PTR(slab);
-    self->end = self->free + SLAB;
-}
-
-static inline VALUE copy_to(copies *self, reading reading, hammerspace_slice from) {
-    if (!HAS_SLABS || from.len <= EMBEDDED || from.len > SLAB / 8) return text_of(reading, from.data, from.len);
-    if ((size_t)(self->end - self->free) < from.len + NULS) new_slab(self);
-    char *copy = memcpy(self->free, from.data, from.len);
-    memset(copy + from.len, 0, NULS);
-    self->free += from.len + NULS;
-    return part_of(self->slab, reading, copy, from.len);
 }
 
 // As many pairs are asked for at once.
@@ -197,11 +198,6 @@ static const rb_data_type_t walk_type = {
     .flags = RUBY_TYPED_FREE_IMMEDIATELY,
 };
 
-static inline VALUE text_on(walk *self, const snapshot *in, hammerspace_slice bytes) {
-    if (is_shown(in, bytes.data, bytes.len)) return part_of(in->whole, in->reading, bytes.data, bytes.len);
-    return copy_to(&self->copies, in->reading, bytes);
-}
-
 static void visit(const walk *self, VALUE key, VALUE value) {
     if (self->part == PAIRS && self->splat) {
         rb_yield_values(2, key, value);
@@ -229,8 +225,8 @@ static VALUE walk_on(VALUE object) {
     walk *self = rb_check_typeddata(object, &walk_type);
     const snapshot *in = snapshot_of(self->pin);
     for (const hammerspace_entry *entry; (entry = next(self));) {
-        VALUE key = self->part == VALUES ? Qnil : text_on(self, in, entry->key);
-        VALUE value = self->part == KEYS ? Qnil : text_on(self, in, entry->value);
+        VALUE key = self->part == VALUES ? Qnil : text_in(in, &self->copies, entry->key.data, entry->key.len);
+        VALUE value = self->part == KEYS ? Qnil : text_in(in, &self->copies, entry->value.data, entry->value.len);
         visit(self, key, value);
     }
     return Qnil;
@@ -252,7 +248,7 @@ static void walk_through(VALUE pin, part part, VALUE list) {
     self->pin = pin;
     self->part = part;
     self->list = list;
-    self->copies.slab = Qnil;
+    self->copies = (copies){.slab = Qnil, .size = WALK_SLAB};
     // As Ruby's Hash: a block that takes two gets two, every other one a pair.
     self->splat = NIL_P(list) && rb_proc_arity(rb_block_proc()) > 1;
     check(hammerspace_table_cursor(snapshot_of(pin)->table, &self->cursor));

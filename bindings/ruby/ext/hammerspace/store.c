@@ -395,7 +395,7 @@ static VALUE configure(VALUE object, VALUE frontend, VALUE path, VALUE create, V
 // So that Ractors may share it.
 static VALUE freeze(VALUE object) {
     store *self = rb_check_typeddata(object, &store_type);
-    if (!is_shared(self)) store_read(self);
+    if (!is_shared(self) && store_read(self)) snapshot_share(self->pin);
     if (!self->busy) self->mutex = Qnil;
     return rb_obj_freeze(object);
 }

@@ -34,6 +34,14 @@ typedef struct {
     bool frozen;
 } reading;
 
+// Memory for copies, and how much of it is taken. Who has it must be alone with it.
+typedef struct {
+    VALUE slab;
+    // In bytes; with 0 each copy has memory of its own.
+    long size;
+    char *free, *end;
+} copies;
+
 // One version, held, and how its bytes become strings. A Ruby object of its own, for strings may lie in its files.
 typedef struct {
     hammerspace_table *table;
@@ -41,6 +49,7 @@ typedef struct {
     // The whole mapped log as one frozen string, of which others are parts; only where strings are frozen.
     VALUE whole;
     const char *start, *end;
+    copies copies;
     // Whether others than its store hold it.
     bool lent;
 } snapshot;
@@ -50,6 +59,8 @@ typedef enum { PAIRS, KEYS, VALUES } part;
 // Takes the table over; NULL is that of an empty space.
 VALUE snapshot_new(hammerspace_table *table, reading reading);
 snapshot *snapshot_of(VALUE object);
+// For Ractors that read it at once.
+void snapshot_share(VALUE object);
 // Closes its table, unless others hold it, or there may be strings that lie in it.
 void snapshot_close(VALUE object);
 // The value of a key, Qundef if there is none.
