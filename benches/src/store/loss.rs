@@ -12,8 +12,11 @@ use crate::measure::{millions_a_second, quantile, spent_by_all};
 use crate::report::Row;
 use crate::scale::Scale;
 
-/// How often everything is overwritten before and while the rate is taken.
-const TURNS: (u64, u64) = (3, 1);
+/// How often everything is overwritten before the rate is taken.
+const TURNS: u64 = 3;
+/// Times that the two which are compared take turns, and what each overwrites in all: everything, or so many records where there are fewer.
+const SLICES: u64 = 9;
+const PUTS_MIN: u64 = 1 << 20;
 /// Segments beside those that are full: open ones, and what writers and a pass of the cleaner need.
 const BESIDE: u64 = 6 + 8;
 
@@ -26,22 +29,20 @@ pub(super) fn rows(scale: &Scale) -> Result<Vec<Row>> {
         let size = if scale.is_full() { size } else { size / 10 };
         for ((name, skew), goal) in skews.into_iter().zip(goals) {
             let mut half = Full::of(scale, live, size, skew, 50)?;
-            let speed = half.speed()?;
+            half.slice(scale)?;
             let is_timed = name == "Zipf" && rows.is_empty();
-            let idle = if is_timed { Some(half.single_puts_without_cleaning()?) } else { None };
-            drop(half);
             for percent in [80, 90, 95] {
                 let name = format!("overwrites of {size} B, {name}, {percent} % full");
                 let mut full = Full::of(scale, live, size, skew, percent)?;
-                let Speed { rate, cpu } = full.speed()?;
+                let [Speed { rate, cpu }, speed] = in_turn(scale, [&mut full, &mut half])?;
                 rows.push(Row::new(&name, "M/s", rate, "50 % full", speed.rate));
                 let loss = Row::alone(format!("{name}, loss"), "%", (100.0 * (1.0 - rate / speed.rate)).max(0.001));
                 rows.push(loss.goal(if percent == 90 && !goal.is_empty() { scale.goal(goal) } else { None }));
                 let name = format!("{name}, processor time of a put, the cleaner's in it");
                 rows.push(Row::new(name, "ns", cpu, "50 % full", speed.cpu));
-                if let (Some(idle), 90) = (&idle, percent) {
-                    let busy = full.single_puts(full.keys() / 4)?;
-                    rows.extend(single(scale, size, &busy, idle));
+                if is_timed && percent == 90 {
+                    let [busy, idle] = single_puts_in_turn(&mut full, &mut half)?;
+                    rows.extend(single(scale, size, &busy, &idle));
                 }
             }
         }
@@ -66,6 +67,44 @@ struct Speed {
     cpu: f64,
 }
 
+/// The median speeds of two stores that take turns, so that what disturbs one disturbs both.
+fn in_turn(scale: &Scale, mut stores: [&mut Full; 2]) -> Result<[Speed; 2]> {
+    let mut speeds: [Vec<Speed>; 2] = Default::default();
+    for _ in 0..SLICES {
+        for (store, speeds) in stores.iter_mut().zip(&mut speeds) {
+            speeds.push(store.slice(scale)?);
+        }
+    }
+    Ok(speeds.map(|speeds| {
+        let median = |of: fn(&Speed) -> f64| {
+            let mut values: Vec<_> = speeds.iter().map(of).collect();
+            values.sort_by(f64::total_cmp);
+            values[values.len() / 2]
+        };
+        Speed { rate: median(|speed| speed.rate), cpu: median(|speed| speed.cpu) }
+    }))
+}
+
+/// How long single puts take, in order of time: in a store whose cleaner is at work, and in one whose cleaner has nothing to do.
+fn single_puts_in_turn(busy: &mut Full, idle: &mut Full) -> Result<[Vec<Duration>; 2]> {
+    idle.make_room()?;
+    let before = idle.store.memory.cleaned().moved;
+    let mut times = [Vec::new(), Vec::new()];
+    for _ in 0..SLICES {
+        for (store, times) in [&mut *busy, &mut *idle].into_iter().zip(&mut times) {
+            store.single_puts(store.keys() / 4 / SLICES, times)?;
+        }
+    }
+    let moved = idle.store.memory.cleaned().moved - before;
+    if moved > 0 {
+        return Err(format!("the cleaner moved {moved} bytes meanwhile").into());
+    }
+    for times in &mut times {
+        times.sort_unstable();
+    }
+    Ok(times)
+}
+
 /// A store whose closed segments are full to some share, and which has been overwritten for a while.
 struct Full {
     store: Scratch,
@@ -87,7 +126,7 @@ impl Full {
         let usage = full.store.memory.view().usage();
         full.store.memory.set_limit(usage.index + live * 100 / percent + BESIDE * usage.segment_size)?;
         // A store that is half empty is not cleaned before everything was written once more.
-        for key in full.picks(TURNS.0 * keys) {
+        for key in full.picks(TURNS * keys) {
             full.put(key)?;
         }
         Ok(full)
@@ -107,8 +146,9 @@ impl Full {
         (0..count).map(|_| self.order[self.picker.pick() as usize]).collect()
     }
 
-    fn speed(&mut self) -> Result<Speed> {
-        let picks = self.picks(TURNS.1 * self.keys());
+    fn slice(&mut self, scale: &Scale) -> Result<Speed> {
+        let least = if scale.is_full() { PUTS_MIN } else { 0 };
+        let picks = self.picks(self.keys().max(least).div_ceil(SLICES));
         let (started, cpu) = (Instant::now(), spent_by_all());
         picks.iter().try_for_each(|key| self.put(*key))?;
         let (time, cpu) = (started.elapsed(), spent_by_all().saturating_sub(cpu));
@@ -116,21 +156,19 @@ impl Full {
         Ok(Speed { rate, cpu: cpu.as_secs_f64() * 1e9 / float(picks.len() as u64) })
     }
 
-    /// How long each of so many puts takes, in order of time.
-    fn single_puts(&mut self, count: u64) -> Result<Vec<Duration>> {
-        let picks = self.picks(count);
-        let mut times = Vec::with_capacity(picks.len());
-        for key in picks {
+    /// How long each of so many puts takes.
+    fn single_puts(&mut self, count: u64, times: &mut Vec<Duration>) -> Result {
+        for key in self.picks(count) {
             let started = Instant::now();
             self.put(key)?;
             times.push(started.elapsed());
         }
-        times.sort_unstable();
-        Ok(times)
+        Ok(())
     }
 
-    /// The same while the cleaner has nothing to do: for so much room is made before, in memory that was used before.
-    fn single_puts_without_cleaning(&mut self) -> Result<Vec<Duration>> {
+    /// Has the cleaner make so much room that it has nothing to do for the next puts, of a quarter of what there is: in memory that was
+    /// used before.
+    fn make_room(&self) -> Result {
         let usage = self.store.memory.view().usage();
         // Half as much again as will be written, so that the cleaner's reserve is not touched.
         let room = usage.live / 4 * 3 / 2 + BESIDE * usage.segment_size;
@@ -139,9 +177,6 @@ impl Full {
                 return Err("no room can be made, in a store that is half empty".into());
             }
         }
-        let before = self.store.memory.cleaned().moved;
-        let times = self.single_puts(self.keys() / 4)?;
-        let moved = self.store.memory.cleaned().moved - before;
-        if moved > 0 { Err(format!("the cleaner moved {moved} bytes meanwhile").into()) } else { Ok(times) }
+        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Tidying up after an owner: what is in a region is consistent for readers at every instant, and so it is when its owner dies.
 //!
 //! - Locks of buckets: open by the new incarnation.
-//! - Segments that were being cleaned are closed. What was moved and what was not is both there; slots say what counts.
+//! - Segments that were being cleaned, or had a hole filled, are closed. What was moved and what was not is both there; slots say what counts.
 //! - Segments that were open stay so: heads go on in them before they take others. Otherwise each owner would leave behind some that
 //!   are nearly empty, and a cleaner would gain nothing from them that it could see.
 //! - A split that had begun to show its pieces takes that back: the old piece has the same keys until the last entry is changed.
@@ -60,7 +60,7 @@ pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64)> {
                 pool.open.push((stream, segment.number));
                 live += segment.live();
             }
-            Use::Cleaning(stream) | Use::Closed(stream) => {
+            Use::Cleaning(stream) | Use::Filling(stream) | Use::Closed(stream) => {
                 segment.set_usage(Use::Closed(stream));
                 live += segment.live();
             }

@@ -16,6 +16,10 @@ pub(crate) enum Flaw {
     FreeBeforeSwing,
     /// Whoever drops a table does not wait for the changes under way.
     NotAwaited,
+    /// Who fills a hole does not change the generation of its segment.
+    NotRenewed,
+    /// Who fills a hole does not claim its segment.
+    NotClaimed,
 }
 
 impl Flaw {

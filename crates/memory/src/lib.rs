@@ -25,6 +25,7 @@ mod flaw;
 mod flight;
 mod geometry;
 mod head;
+mod holes;
 mod home;
 mod index;
 mod large;

@@ -79,7 +79,7 @@ impl Memory {
         options: &Options,
     ) -> Result<Self> {
         region.store(OWNER, u64::from(std::process::id()));
-        let owner = Arc::new(Owner::new(region, pool, live, options.writers, options.cleaners, file));
+        let owner = Arc::new(Owner::new(region, pool, live, options, file));
         Ok(Self { owner, threads: Vec::new(), here: Here::new()?, _lock: lock })
     }
 

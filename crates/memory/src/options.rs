@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use hammerspace_error::{Error, Kind, Result};
 
 use crate::geometry::{Geometry, Layout};
+use crate::holes::LEAST;
 use crate::owner::Owner;
 
 /// What a store is made and opened with. Only the limit is the user's to choose; the rest has defaults that fit.
@@ -24,6 +25,8 @@ pub struct Options {
     pub geometry: Option<Geometry>,
     /// The seed of hashes, for tests; otherwise it is random.
     pub seed: Option<u64>,
+    /// Bytes of a record from which on another one takes the place of a dead one, for tests.
+    pub least_hole: u64,
 }
 
 /// Segments that a limit amounts to in a region. [`Kind::Invalid`] where it cannot have so many, or where they would be too few for
@@ -78,6 +81,7 @@ impl Options {
             writers: cores.min(16),
             geometry: None,
             seed: None,
+            least_hole: LEAST,
         }
     }
 }

@@ -15,13 +15,14 @@ use crate::change::Old;
 use crate::cleaner::Cleaner;
 use crate::geometry::WORD;
 use crate::head::Head;
+use crate::holes::Holes;
 use crate::home::RegionFile;
 use crate::index::bucket::{Locked, stuck};
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::index::split::{self, Unsplit};
 use crate::large::Orphan;
-use crate::options::segments_of;
+use crate::options::{Options, segments_of};
 use crate::pool::{Backing, FOR_SUCCESSORS, For, Pool, heads};
 use crate::purge::Dropped;
 use crate::record::{Head as RecordHead, Record};
@@ -35,13 +36,14 @@ use crate::victims::have_expired;
 /// Where one thread at a time writes.
 pub(crate) struct Seat {
     heads: [Head; 2],
+    pub(crate) holes: Holes,
     /// What its writes added to the live bytes, not yet counted.
     live: i64,
 }
 
 impl Seat {
-    fn new() -> Self {
-        Self { heads: Stream::OF_USERS.map(Head::new), live: 0 }
+    fn new(least_hole: u64) -> Self {
+        Self { heads: Stream::OF_USERS.map(Head::new), holes: Holes::new(least_hole), live: 0 }
     }
 
     #[inline]
@@ -122,14 +124,8 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    pub(crate) fn new(
-        region: Region,
-        mut pool: Pool,
-        live: u64,
-        writers: usize,
-        cleaners: usize,
-        file: RegionFile,
-    ) -> Self {
+    pub(crate) fn new(region: Region, mut pool: Pool, live: u64, options: &Options, file: RegionFile) -> Self {
+        let Options { writers, cleaners, least_hole, .. } = *options;
         (pool.cleaners, pool.heads) = (cleaners.max(1), heads(seats(writers), cleaners.max(1)));
         Self {
             incarnation: region.load(INCARNATION),
@@ -139,7 +135,7 @@ impl Owner {
             lifetime: AtomicU64::new(u64::MAX),
             live: AtomicU64::new(live),
             dropped: Dropped::new(),
-            seats: (0..seats(writers)).map(|_| Mutex::new(Seat::new())).collect(),
+            seats: (0..seats(writers)).map(|_| Mutex::new(Seat::new(least_hole))).collect(),
             large: Mutex::new(()),
             splits: Mutex::new(()),
             file,
@@ -460,7 +456,6 @@ mod tests {
     use crate::fixture::{TABLE, small};
     use crate::geometry::Geometry;
     use crate::memory::Memory;
-    use crate::options::Options;
     use crate::record::Key;
 
     /// A store that takes no more, and how many keys it has.

@@ -8,6 +8,7 @@
 use crate::flaw::Flaw;
 use crate::index::bucket::Locked;
 use crate::owner::Owner;
+use crate::record::Record;
 use crate::region::{Generation, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Use};
 use crate::sync::Ordering::Relaxed;
@@ -135,14 +136,18 @@ impl Owner {
                 continue;
             };
             // A cleaner may have been here, and removed the same; then something else is at this address.
-            if !generation.still_holds() {
+            if !generation.is_same_use() {
                 break;
             }
             if let Some((at, slot)) = home.0.find(|at, slot| (slot.address() == record.address).then_some((at, slot))) {
-                self.forget(home, at, slot, record, hash);
+                // Another may have taken its place, of a table that lives.
+                let record = Record::at(region, record.address);
+                if self.dropped.contains(record.head.table()) {
+                    self.forget(home, at, slot, record, hash);
+                }
             }
         }
-        is_whole && (walk.torn_at().is_none() || !generation.still_holds())
+        is_whole && (walk.torn_at().is_none() || !generation.is_same_use())
     }
 }
 
@@ -180,6 +185,8 @@ mod tests {
         let generation = region.generation(segment.start()).unwrap();
         region.store(segment.start(), u64::MAX);
         assert!(!memory.owner().purge_segment(segment, generation));
+        region.store(Layout::generation(segment.number), 1 << 32 | 1);
+        assert!(!memory.owner().purge_segment(segment, generation), "a hole was filled meanwhile");
         region.store(Layout::generation(segment.number), u64::MAX);
         assert!(memory.owner().purge_segment(segment, generation));
     }

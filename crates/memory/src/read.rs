@@ -3,13 +3,13 @@
 //! ```text
 //! slot  ──  generation of its segment  ──  slot again: the record was whole, and named, when the generation was this
 //! head, key, value …
-//! generation again: the segment has not been used for anything else, so all that was read belongs to that record
+//! generation again: nothing in the segment was written over, so all that was read belongs to that record
 //! ```
 //!
 //! A read takes effect when it looks at the slot for the second time. A key is absent if it was found nowhere and the directory is
 //! as before. Nothing is written and nothing waited for: a reader may be stopped or killed at any instant, and nobody knows.
-//! Readers begin anew when something changed under them; since a segment that became free is the last to be used again, that
-//! hardly ever happens.
+//! Readers begin anew when something changed under them. That hardly ever happens: a segment that became free is the last to be used
+//! again, and one of which holes are filled has that done now and then (`holes.rs`).
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -93,7 +93,7 @@ struct Sight<'r> {
 }
 
 impl Sight<'_> {
-    /// Appends the record's value to `out`; `None`, and nothing appended, if the segment is in another use by then.
+    /// Appends the record's value to `out`; `None`, and nothing appended, if something was written over in the segment by then.
     #[expect(clippy::inline_always, reason = "see `land`")]
     #[inline(always)]
     fn read(self, region: &Region, value: Bytes<'_>, out: &mut Vec<u8>) -> Option<Seen> {

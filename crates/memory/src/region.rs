@@ -11,6 +11,7 @@ use hammerspace_os::File;
 
 use crate::flaw::Flaw;
 use crate::geometry::{BUCKET, Geometry, Layout, WORD};
+use crate::segment::use_of;
 use crate::sync::{AtomicU64, Ordering, Words, fence};
 use crate::words::Bytes;
 
@@ -68,6 +69,12 @@ impl Generation<'_> {
     pub(crate) fn still_holds(self) -> bool {
         fence(Ordering::Acquire);
         Flaw::GenerationOnce.is_planted() || self.word.load(Ordering::Relaxed) == self.seen
+    }
+
+    /// Whether the segment is in the same use, whatever holes of it were filled.
+    pub(crate) fn is_same_use(self) -> bool {
+        fence(Ordering::Acquire);
+        use_of(self.word.load(Ordering::Relaxed)) == use_of(self.seen)
     }
 }
 

@@ -30,6 +30,8 @@ struct Scene {
     keys: Keys,
     /// Changes of each writer.
     changes: u32,
+    /// The least record whose place is used again.
+    least_hole: u64,
 }
 
 /// Every few records fill a segment, which is soon used again; every few keys split a piece.
@@ -38,13 +40,17 @@ const SHORT: Scene = Scene {
     limit: 26 * 256,
     keys: Keys { count: 6, len_max: 40 },
     changes: 60,
+    least_hole: u64::MAX,
 };
+/// The same, and what replaces a record of its length leaves a hole for the next.
+const HOLES: Scene = Scene { keys: Keys { count: 6, len_max: 12 }, least_hole: 0, ..SHORT };
 /// Values in up to four parts.
 const LONG: Scene = Scene {
     geometry: Geometry { segment_size: 4096, segments_max: 64, buckets: 2 },
     limit: 26 * 4096,
     keys: Keys { count: 2, len_max: 3000 },
     changes: 30,
+    least_hole: 0,
 };
 
 /// The time of a schedule: how often somebody has looked at the clock.
@@ -55,9 +61,15 @@ fn clock() -> u64 {
 
 /// Two writers, two readers and a cleaner, until the writers are done.
 fn play(scene: Scene, seed: u64) {
-    let Scene { geometry, limit, keys, changes } = scene;
-    let options =
-        Options { geometry: Some(geometry), cleaners: 0, writers: 2, seed: Some(seed), ..Options::with_limit(limit) };
+    let Scene { geometry, limit, keys, changes, least_hole } = scene;
+    let options = Options {
+        geometry: Some(geometry),
+        cleaners: 0,
+        writers: 2,
+        seed: Some(seed),
+        least_hole,
+        ..Options::with_limit(limit)
+    };
     let memory = Memory::anonymous(&options).unwrap();
     let caller = |number: u64| Caller::new(keys, seed, number, clock);
     let working = AtomicU64::new(2);
@@ -131,6 +143,11 @@ fn every_schedule_of_short_values_is_explained() {
 }
 
 #[test]
+fn every_schedule_with_holes_is_explained() {
+    prove(HOLES);
+}
+
+#[test]
 fn every_schedule_of_values_in_parts_is_explained() {
     prove(LONG);
 }
@@ -145,6 +162,12 @@ fn canary_a_step_left_out_is_noticed_with_values_in_parts() {
 fn canary_a_step_left_out_is_noticed() {
     use Flaw::{DirectoryOnce, FreeBeforeSwing, GenerationOnce, NotAwaited, NotLocked, SlotOnce};
     notice(SHORT, [SlotOnce, GenerationOnce, DirectoryOnce, NotLocked, FreeBeforeSwing, NotAwaited]);
+}
+
+/// One schedule in a hundred or more shows each.
+#[test]
+fn canary_a_step_left_out_is_noticed_with_holes() {
+    notice(HOLES, [Flaw::NotRenewed, Flaw::NotClaimed, Flaw::GenerationOnce, Flaw::SlotOnce]);
 }
 
 fn notice(scene: Scene, flaws: impl IntoIterator<Item = Flaw>) {

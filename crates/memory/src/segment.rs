@@ -5,16 +5,19 @@
 //! ```
 //!
 //! - A log segment's records lie back to back from its start up to `used`; nothing beyond is ever parsed, since a former use
-//!   leaves plausible bytes there. A head advances `used` after it has written a record and before anything names it.
-//! - `tables` has the bit of each table that a record here is of: whoever forgets a table looks nowhere else. A head sets it before
-//!   it advances `used`, and it stays until the segment begins a new use.
+//!   leaves plausible bytes there. A head advances `used` after it has written a record and before anything names it. Among them a
+//!   record may take the place of a dead one as long as itself (`holes.rs`).
+//! - `tables` has the bit of each table that a record here is of: whoever forgets a table looks nowhere else. It is set before
+//!   anything names the record, and it stays until the segment begins a new use.
 //! - `dead`, `expiring`, `first` and `last` are hints: a wrong one costs efficiency, never correctness.
 //! - Only the owner reads and writes the ledger. Readers know segments by their generation alone.
 
+use crate::flaw::Flaw;
 use crate::geometry::{Layout, WORD};
-use crate::record::Record;
+use crate::record::{Head, Record};
 use crate::region::Region;
 use crate::sync::Ordering::{Acquire, Relaxed, Release};
+use crate::sync::{AtomicU64, fence, yield_now};
 
 /// What a segment is used for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,8 +30,10 @@ pub(crate) enum Use {
     Open(Stream),
     /// Full of records; the cleaner may have it.
     Closed(Stream),
-    /// A cleaner is moving its records.
+    /// A cleaner is moving its records, or has left it alone for damage.
     Cleaning(Stream),
+    /// Somebody fills a hole in it (`holes.rs`), and will close it in a moment.
+    Filling(Stream),
 }
 
 /// Who writes to a segment, and so how long its records are expected to live.
@@ -59,6 +64,7 @@ impl Use {
             Self::Open(Stream(stream)) => 2 | u64::from(stream) << 8,
             Self::Closed(Stream(stream)) => 3 | u64::from(stream) << 8,
             Self::Cleaning(Stream(stream)) => 4 | u64::from(stream) << 8,
+            Self::Filling(Stream(stream)) => 5 | u64::from(stream) << 8,
         }
     }
 
@@ -69,6 +75,7 @@ impl Use {
             2 => Self::Open(stream),
             3 => Self::Closed(stream),
             4 => Self::Cleaning(stream),
+            5 => Self::Filling(stream),
             _ => Self::Free,
         }
     }
@@ -78,6 +85,14 @@ impl Use {
         let stream = (word >> 8) as u8;
         Self::of(word).word() == word && u64::from(stream) <= u64::from(Stream::SURVIVORS[3].0)
     }
+}
+
+/// Where a generation says when a hole of the segment was filled last; below it counts uses.
+const REFILL_SHIFT: u32 = 32;
+
+/// The use that a generation stands for.
+pub(crate) fn use_of(generation: u64) -> u32 {
+    generation as u32
 }
 
 /// One segment of a region.
@@ -122,13 +137,43 @@ impl<'r> Segment<'r> {
         self.region.store(self.ledger, usage.word());
     }
 
-    /// Takes a segment for cleaning if it is closed, unless somebody else did. Gives the stream it is of. Who has it sees all that was
+    /// The stream it is of, if it is closed.
+    pub(crate) fn closed(self) -> Option<Stream> {
+        if let Use::Closed(stream) = self.usage() { Some(stream) } else { None }
+    }
+
+    /// Whether it is full of records that a cleaner may have, at once or in a moment.
+    pub(crate) fn is_full(self) -> bool {
+        matches!(self.usage(), Use::Closed(_) | Use::Filling(_))
+    }
+
+    /// Takes a segment for cleaning if it is closed, unless another cleaner did. Gives the stream it is of. Who has it sees all that was
     /// written to it before it was closed.
     pub(crate) fn claim(self) -> Option<Stream> {
+        while let Use::Closed(_) | Use::Filling(_) = self.usage() {
+            if let Some(stream) = self.claim_for(Use::Cleaning) {
+                return Some(stream);
+            }
+            yield_now();
+        }
+        None
+    }
+
+    /// The same to fill a hole of it, unless anybody else has it.
+    pub(crate) fn claim_to_fill(self) -> Option<Stream> {
+        self.claim_for(Use::Filling)
+    }
+
+    fn claim_for(self, wanted: fn(Stream) -> Use) -> Option<Stream> {
         let word = self.region.word(self.ledger);
         let seen = word.load(Relaxed);
         let Use::Closed(stream) = Use::of(seen) else { return None };
-        word.compare_exchange(seen, Use::Cleaning(stream).word(), Acquire, Relaxed).is_ok().then_some(stream)
+        word.compare_exchange(seen, wanted(stream).word(), Acquire, Relaxed).is_ok().then_some(stream)
+    }
+
+    /// Gives it back to whoever comes.
+    pub(crate) fn end_claim(self, stream: Stream) {
+        self.region.word(self.ledger).store(Use::Closed(stream).word(), Release);
     }
 
     /// Bytes of records.
@@ -204,13 +249,43 @@ impl<'r> Segment<'r> {
         self.region.load(Layout::generation(self.number)) == 0
     }
 
+    fn generation(self) -> &'r AtomicU64 {
+        self.region.word(Layout::generation(self.number))
+    }
+
+    /// Tells its uses from each other.
+    pub(crate) fn use_number(self) -> u32 {
+        use_of(self.generation().load(Relaxed))
+    }
+
+    /// The epoch in which a hole of it was filled the last time.
+    pub(crate) fn last_refill(self) -> u32 {
+        (self.generation().load(Relaxed) >> REFILL_SHIFT) as u32
+    }
+
+    /// Lets a record that `head` begins take the place of a dead one of its size, in a segment that was claimed for it and not refilled in
+    /// this epoch: from here on its bytes may change.
+    ///
+    /// For readers as in [`begin`](Self::begin): they may still be in the dead one, and whoever sees the generation sees the slot that had
+    /// to change before. It is counted as live first: who dies over it has counted too little as dead, never too much.
+    pub(crate) fn refill(self, head: Head, epoch: u32) {
+        debug_assert_ne!(self.last_refill(), epoch);
+        self.bury(head.size().wrapping_neg());
+        self.set_tables(self.tables() | 1 << (head.table() % 64));
+        if !Flaw::NotRenewed.is_planted() {
+            let generation = u64::from(epoch) << REFILL_SHIFT | u64::from(self.use_number());
+            self.generation().store(generation, Release);
+        }
+        fence(Release);
+    }
+
     /// Begins a new use of a free segment: from here on its bytes may change.
     ///
     /// The generation changes first. A reader that still has an address in the former use finds it changed when it looks again, if
     /// it has seen a single new byte: that is what the two fences are for, the head's and the reader's. The head's and not one of
     /// ours, since the thread that writes need not be the one that began.
     pub(crate) fn begin(self, usage: Use, clock: u64) {
-        let generation = self.region.word(Layout::generation(self.number));
+        let generation = self.generation();
         // Released: who sees it sees the slots too that had to change before the segment could become free.
         generation.store(generation.load(Relaxed).wrapping_add(1), Release);
         for (word, value) in [(1, 0), (2, 0), (3, clock), (4, 0), (5, 0), (6, 0), (7, 0)] {
@@ -226,11 +301,17 @@ mod tests {
 
     #[test]
     fn a_use_that_there_is_not_is_found() {
-        for usage in [Use::Free, Use::Index, Use::Open(Stream::SHORT), Use::Closed(Stream(5)), Use::Cleaning(Stream(1))]
-        {
+        for usage in [
+            Use::Free,
+            Use::Index,
+            Use::Open(Stream::SHORT),
+            Use::Closed(Stream(5)),
+            Use::Cleaning(Stream(1)),
+            Use::Filling(Stream(2)),
+        ] {
             assert!(Use::can_be(usage.word()) && Use::of(usage.word()) == usage);
         }
-        for word in [5, 7, 1 << 8, 1 | 1 << 8, 3 | 6 << 8, 3 | 1 << 16, 2 | 1 << 63, u64::MAX] {
+        for word in [6, 7, 1 << 8, 1 | 1 << 8, 3 | 6 << 8, 3 | 1 << 16, 2 | 1 << 63, u64::MAX] {
             assert!(!Use::can_be(word), "{word:#x}");
         }
     }

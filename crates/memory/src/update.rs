@@ -271,12 +271,14 @@ fn write(
     let region = &owner.region;
     let stream = found.map_or(Stream::LONG, |found| owner.stream_of(found.slot));
     let next_version = || table.is_versioned.then(|| region.word(SEQUENCE).fetch_add(1, Relaxed));
-    let target = seat.head(stream);
+    // Ends when the slot names what it was filled with.
+    let mut filling = None;
     let no_room = |size: u64| Try::NoRoom { stream, size, who };
     let (address, head) = match draft {
         Draft::Longer(record, bytes) => {
             let len = record.head.value_len();
             let head = record.head.regrown_to(len + bytes.len());
+            let target = seat.head(stream);
             if !target.has_room(region, head.size()) {
                 return no_room(head.size());
             }
@@ -292,17 +294,27 @@ fn write(
         Draft::New { mut traits, value } => {
             traits.version = table.is_versioned.then_some(0);
             let head = Head::new(table.number, key, value.len(), &traits);
-            if !target.has_room(region, head.size()) {
+            if found.is_some_and(|found| found.old.record.head.size() >= head.size()) {
+                filling = seat.holes.take(region, head);
+            }
+            let target = seat.head(stream);
+            if filling.is_none() && !target.has_room(region, head.size()) {
                 return no_room(head.size());
             }
             traits.version = next_version();
             *version = traits.version;
-            (target.append(region, head, &traits, key, &value), head)
+            let address = match &filling {
+                Some(filling) => filling.write(head, &traits, key, &value),
+                None => target.append(region, head, &traits, key, &value),
+            };
+            (address, head)
         }
     };
     seat.enliven(head);
     if let Some(found) = found {
+        seat.holes.add(region, found.old.record, head.size());
         found.at.store(found.slot.moved_to(address).0, Release);
+        drop(filling);
         seat.bury(region, found.old.record);
     } else if !home.0.insert(Slot::new(hash, 0, address)) {
         seat.bury(region, Record { address, head });

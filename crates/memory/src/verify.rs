@@ -144,7 +144,7 @@ fn verify_slot(
     let number = region.layout.segment_of(address);
     let end = |segment: Segment<'_>| segment.start() + segment.used().min(region.layout.segment_size);
     let holder = number.map(|number| Segment::new(region, number)).filter(|segment| match segment.usage() {
-        Use::Open(_) | Use::Closed(_) | Use::Cleaning(_) => address < end(*segment),
+        Use::Open(_) | Use::Closed(_) | Use::Cleaning(_) | Use::Filling(_) => address < end(*segment),
         Use::Free | Use::Index => false,
     });
     let Some(segment) = holder else {
@@ -189,7 +189,7 @@ fn verify_ledger(region: &Region, named: &HashMap<u64, u64>, report: &mut Report
     }
     for segment in (0..fresh.min(region.layout.segments_max)).map(|number| Segment::new(region, number)) {
         let live = named.get(&segment.number).copied().unwrap_or(0);
-        if let Use::Open(_) | Use::Closed(_) | Use::Cleaning(_) = segment.usage() {
+        if let Use::Open(_) | Use::Closed(_) | Use::Cleaning(_) | Use::Filling(_) = segment.usage() {
             if segment.used() > region.layout.segment_size || live > segment.used() {
                 report.fault(|| {
                     format!("segment {} counts {} bytes, {live} of them named", segment.number, segment.used())

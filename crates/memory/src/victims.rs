@@ -9,7 +9,7 @@
 use crate::geometry::WORD;
 use crate::read::now;
 use crate::region::{Region, SEGMENTS_FRESH};
-use crate::segment::{Segment, Stream, Use};
+use crate::segment::{Segment, Stream};
 
 /// A segment of which less than one part in this many is dead is not worth a pass.
 const GAIN_MIN: u64 = 50;
@@ -53,7 +53,9 @@ impl Victims {
         let fresh = region.load(SEGMENTS_FRESH);
         let mut now_if_needed = None;
         for segment in (0..fresh).map(|number| Segment::new(region, number)) {
-            let Use::Closed(_) = segment.usage() else { continue };
+            if !segment.is_full() {
+                continue;
+            }
             let expired =
                 if segment.is_expiring() { segment.expired(*now_if_needed.get_or_insert_with(now)) } else { 0 };
             let (created, number) = (segment.created(), segment.number);
@@ -76,7 +78,7 @@ pub(crate) fn have_expired(region: &Region) -> bool {
     let now = now();
     (0..region.load(SEGMENTS_FRESH))
         .map(|number| Segment::new(region, number))
-        .any(|segment| matches!(segment.usage(), Use::Closed(_)) && segment.expired(now) > 0)
+        .any(|segment| segment.is_full() && segment.expired(now) > 0)
 }
 
 /// How much a segment is worth a pass; 0 if it is not.
@@ -97,6 +99,7 @@ fn score(segment: Segment<'_>, size: u64, age: u64, expired: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::geometry::Geometry;
+    use crate::segment::Use;
     use crate::sync::Words;
 
     const SIZE: u64 = 64 << 10;

@@ -147,7 +147,7 @@ impl View<'_> {
                     usage.written = usage.written.saturating_add(written);
                     usage.live += segment.live();
                 }
-                Use::Closed(_) | Use::Cleaning(_) => {
+                Use::Closed(_) | Use::Cleaning(_) | Use::Filling(_) => {
                     usage.closed += size;
                     usage.closed_live += segment.live();
                     usage.live += segment.live();

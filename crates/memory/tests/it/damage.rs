@@ -47,6 +47,7 @@ impl Victim {
             region: Some(regions),
             geometry: Some(geometry),
             writers: 2,
+            least_hole: 64,
             ..Options::with_limit(segments_max / 2 * segment_size)
         };
         let memory = Memory::create(scratch.path().join("store"), &Options { cleaners: 0, ..options.clone() }).unwrap();

@@ -19,6 +19,8 @@ pub(crate) fn tiny(segments: u64) -> Options {
         cleaners: 0,
         writers: 1,
         seed: Some(1),
+        // Some records are shorter, some are not.
+        least_hole: 64,
         ..Options::with_limit(segments * (8 << 10))
     }
 }

@@ -76,7 +76,8 @@ fn judge(store: &Store, flaw: Flaw) {
     }
 }
 
-/// One thread frees the segment, begins its next use and writes; the key comes back to the same place.
+/// One thread frees the segment, begins its next use and writes; the key comes back to the same place. Or it fills the hole that the
+/// key's record left there: the same steps in the same order.
 fn recycled(flaw: Flaw) {
     let store = Store::new();
     let writer = thread::spawn({

@@ -1,0 +1,364 @@
+//! Holes: where long records were, for others of just their size.
+//!
+//! What is freed by cleaning is paid for by moving what is live beside it: at 90 % full, four bytes and more for each. Of short records
+//! that is little beside all else that a write takes; of long ones it is nearly all. So a seat remembers the long records that others
+//! have replaced, and writes the next one of the same size there. Values of one length, such as vectors or pages, need no cleaner then,
+//! however full the store is; where lengths differ holes are hardly ever filled, and the cleaner comes by as ever.
+//!
+//! - A record is a hole if what replaced it was just as long. Its own word for its length may be damaged; and who believes that writes over
+//!   the records behind it.
+//! - A hole is filled by what replaces another record, no shorter: so there is never more live than segments hold at the live cap.
+//! - Who fills a hole has claimed its segment, until a slot names the record; and a dead record is a hole of one seat, once. So nothing else
+//!   becomes of it meanwhile. A cleaner waits for the claim to end, which waits for nothing.
+//! - For readers it is as when a segment is used again: the generation changes before a byte does (`Segment::refill`). A segment has a hole
+//!   filled once for every [`INTERVAL`] that users write, lest those who read something else in it have to begin anew for ever.
+//! - Walks over the segment stay in step at any instant, since the length stays.
+//! - What expires leaves no holes and fills none: the ledger knows of expiries by segments.
+//! - A hole is a hint. It is gone with the use of the segment that it was in, with its owner, and when there are others instead.
+
+use std::collections::VecDeque;
+
+use crate::flaw::Flaw;
+use crate::record::{Head, Key, Record, Traits};
+use crate::region::{CLOCK, Region};
+use crate::segment::{Segment, Stream};
+use crate::sync::Ordering::Relaxed;
+
+/// Bytes of a record from which on its place is used again.
+pub(crate) const LEAST: u64 = 1 << 9;
+/// Bytes that users write between two fillings of a segment, or a whole segment of them where that is less.
+const INTERVAL: u64 = 256 << 10;
+/// Holes that a seat remembers, the last ones.
+const MOST: usize = 64;
+
+/// A dead record, and the use of its segment in which it died.
+struct Hole {
+    address: u64,
+    size: u64,
+    use_number: u32,
+}
+
+/// The holes of one seat, the oldest first.
+pub(crate) struct Holes {
+    /// The least of their sizes.
+    least: u64,
+    list: VecDeque<Hole>,
+    /// Bytes written to holes that the clock does not know of yet: it is everybody's, and who writes looks at it each time.
+    filled: u64,
+}
+
+impl Holes {
+    pub(crate) fn new(least: u64) -> Self {
+        Self { least, list: VecDeque::new(), filled: 0 }
+    }
+
+    /// Takes note of a record that one of this size is about to replace: of the use that its segment is in while something names it.
+    #[inline]
+    pub(crate) fn add(&mut self, region: &Region, record: Record, successor: u64) {
+        if successor >= self.least && successor == record.head.size() && !record.head.is_expiring() {
+            self.add_long(region, record);
+        }
+    }
+
+    #[inline(never)]
+    fn add_long(&mut self, region: &Region, record: Record) {
+        let Some(segment) = Segment::of(region, record.address) else { return };
+        if self.list.len() == MOST {
+            self.list.pop_front();
+        }
+        let (address, size) = (record.address, record.head.size());
+        self.list.push_back(Hole { address, size, use_number: segment.use_number() });
+    }
+
+    /// A hole for a record with this head, if there is one that can be filled now.
+    #[inline]
+    pub(crate) fn take<'r>(&mut self, region: &'r Region, head: Head) -> Option<Filling<'r>> {
+        if head.size() >= self.least && !head.is_expiring() { self.take_long(region, head.size()) } else { None }
+    }
+
+    #[inline(never)]
+    fn take_long<'r>(&mut self, region: &'r Region, size: u64) -> Option<Filling<'r>> {
+        let interval = INTERVAL.min(region.layout.segment_size);
+        let epoch = (region.word(CLOCK).load(Relaxed) / interval) as u32;
+        let mut at = 0;
+        while let Some(hole) = self.list.get(at) {
+            let segment = Segment::of(region, hole.address)?;
+            if segment.use_number() != hole.use_number {
+                self.list.remove(at);
+                continue;
+            }
+            if hole.size == size
+                && segment.last_refill() != epoch
+                && let Some(filling) = Filling::begin(region, segment, hole, epoch)
+            {
+                self.list.remove(at);
+                self.count(region, size, interval);
+                return Some(filling);
+            }
+            at += 1;
+        }
+        None
+    }
+
+    fn count(&mut self, region: &Region, size: u64, interval: u64) {
+        self.filled += size;
+        if self.filled >= interval / 4 {
+            region.word(CLOCK).fetch_add(std::mem::take(&mut self.filled), Relaxed);
+        }
+    }
+}
+
+/// A hole that is being filled. Its segment is claimed until it is dropped, after a slot names the record.
+pub(crate) struct Filling<'r> {
+    region: &'r Region,
+    segment: Segment<'r>,
+    stream: Stream,
+    address: u64,
+    epoch: u32,
+}
+
+impl<'r> Filling<'r> {
+    /// `None` if a head still writes to the segment, if somebody else has claimed it, or if there is no such record any more.
+    fn begin(region: &'r Region, segment: Segment<'r>, hole: &Hole, epoch: u32) -> Option<Self> {
+        let claimed = if Flaw::NotClaimed.is_planted() { segment.closed() } else { segment.claim_to_fill() };
+        let filling = Self { region, segment, stream: claimed?, address: hole.address, epoch };
+        let is_there = segment.use_number() == hole.use_number
+            && segment.last_refill() != epoch
+            && hole.address + hole.size <= segment.start() + segment.used()
+            && Record::at(region, hole.address).head.size() == hole.size;
+        is_there.then_some(filling)
+    }
+
+    /// Writes the record, and gives its address.
+    pub(crate) fn write(&self, head: Head, traits: &Traits, key: Key<'_>, value: &[u8]) -> u64 {
+        self.segment.refill(head, self.epoch);
+        Record::write(self.region, self.address, head, traits, key, value);
+        self.address
+    }
+}
+
+impl Drop for Filling<'_> {
+    fn drop(&mut self) {
+        if !Flaw::NotClaimed.is_planted() {
+            self.segment.end_claim(self.stream);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{TABLE, small};
+    use crate::index::bucket::Home;
+    use crate::index::directory::Place;
+    use crate::memory::Memory;
+    use crate::segment::Use;
+    use crate::sync::lock;
+    use crate::update::TableId;
+
+    /// Two segments are full of their values and closed, and a third is open.
+    const KEYS: u64 = 40;
+    const LEN: usize = LEAST as usize;
+    const OPEN: u64 = KEYS - 1;
+
+    fn put(memory: &Memory, table: TableId, key: u64, len: usize) {
+        memory.put(table, Key::Integer(key), 0, &vec![key as u8; len], None, |_| true).unwrap();
+    }
+
+    fn put_to_expire(memory: &Memory, key: u64, len: usize) {
+        let never = u64::MAX >> 16;
+        memory.put(TABLE, Key::Integer(key), 0, &vec![key as u8; len], Some(never), |_| true).unwrap();
+    }
+
+    fn filled() -> Memory {
+        let memory = small(64, 8 << 10);
+        (0..KEYS).for_each(|key| put(&memory, TABLE, key, LEN));
+        memory
+    }
+
+    fn record(memory: &Memory, table: TableId, key: u64) -> Record {
+        let (region, hash) = (&memory.owner().region, memory.hash(table, Key::Integer(key)));
+        let home = Home::new(region, Place::of(region, hash), hash);
+        home.find(|_, slot| Some(Record::at(region, slot.address()))).unwrap()
+    }
+
+    fn address(memory: &Memory, key: u64) -> u64 {
+        record(memory, TABLE, key).address
+    }
+
+    fn segment(memory: &Memory, key: u64) -> Segment<'_> {
+        Segment::of(&memory.owner().region, address(memory, key)).unwrap()
+    }
+
+    fn last_hole(memory: &Memory) -> Option<u64> {
+        memory.owner().take_seat().holes.list.back().map(|hole| hole.address)
+    }
+
+    /// Everything is counted as it is, and each key has its value.
+    fn check(memory: &Memory) {
+        let report = memory.verify();
+        assert_eq!((report.findings, report.miscounted), (Vec::new(), 0));
+        check_values(memory);
+    }
+
+    fn check_values(memory: &Memory) {
+        let mut value = Vec::new();
+        for key in 0..KEYS {
+            value.clear();
+            assert!(memory.view().get(TABLE.number, Key::Integer(key), &mut value).unwrap().is_some(), "key {key}");
+            assert!(value.iter().all(|byte| *byte == key as u8), "key {key}");
+        }
+    }
+
+    #[test]
+    fn the_next_value_of_a_length_goes_where_the_last_was_replaced() {
+        let memory = filled();
+        let (first, second) = (address(&memory, 0), address(&memory, 1));
+        put(&memory, TABLE, 0, LEN);
+        assert_ne!(address(&memory, 0), first, "there was no hole yet");
+        put(&memory, TABLE, 1, LEN + 8);
+        put(&memory, TABLE, 2, LEN);
+        assert_eq!((address(&memory, 2), memory.owner().take_seat().holes.filled), (first, LEN as u64 + 16));
+        put(&memory, TABLE, 3, LEN);
+        assert_ne!(address(&memory, 3), second, "a longer one had replaced it");
+        check(&memory);
+    }
+
+    /// Or else readers of what lies beside them would have to begin anew each time.
+    #[test]
+    fn holes_of_one_segment_are_filled_one_by_one() {
+        let memory = filled();
+        let holes = [0, 1].map(|key| address(&memory, key));
+        assert_eq!(segment(&memory, 0).number, segment(&memory, 1).number);
+        put(&memory, TABLE, 0, LEN);
+        put(&memory, TABLE, 1, LEN);
+        assert_eq!(address(&memory, 1), holes[0]);
+        put(&memory, TABLE, 2, LEN);
+        assert_ne!(address(&memory, 2), holes[1], "so soon");
+        let written = memory.view().usage().written;
+        for key in (0..).map(|at| 20 + at % 5).take_while(|_| address(&memory, 3) != holes[1]).take(60) {
+            put(&memory, TABLE, key, LEN);
+            put(&memory, TABLE, 3, LEN);
+        }
+        assert!(memory.view().usage().written - written >= 4 << 10, "a seat tells what it has filled");
+        assert!(segment(&memory, 1).last_refill() > 1);
+        check(&memory);
+    }
+
+    #[test]
+    fn shorter_records_and_those_of_open_segments_leave_no_holes() {
+        let memory = filled();
+        let least = LEN - 16;
+        put(&memory, TABLE, 0, least - 8);
+        put(&memory, TABLE, 0, least - 8);
+        assert_eq!(last_hole(&memory), None);
+        put(&memory, TABLE, 1, least);
+        put(&memory, TABLE, 1, least);
+        assert!(last_hole(&memory).is_some());
+        let hole = address(&memory, OPEN);
+        put(&memory, TABLE, OPEN, LEN);
+        put(&memory, TABLE, OPEN, LEN);
+        assert_ne!(address(&memory, OPEN), hole);
+        check(&memory);
+    }
+
+    /// There would be more and more of them at the live cap, until nothing is dead.
+    #[test]
+    fn what_is_new_or_longer_fills_no_hole() {
+        let memory = filled();
+        let hole = address(&memory, 0);
+        put(&memory, TABLE, 1, 100);
+        put(&memory, TABLE, 0, LEN);
+        put(&memory, TABLE, KEYS, LEN);
+        put(&memory, TABLE, 1, LEN);
+        assert!([1, KEYS].iter().all(|key| address(&memory, *key) != hole));
+        put(&memory, TABLE, 2, LEN);
+        assert_eq!(address(&memory, 2), hole);
+        check(&memory);
+    }
+
+    #[test]
+    fn what_expires_leaves_no_hole_and_fills_none() {
+        let memory = filled();
+        put_to_expire(&memory, 0, LEN);
+        put_to_expire(&memory, 0, LEN);
+        assert_eq!(last_hole(&memory), None);
+        let hole = address(&memory, 1);
+        put(&memory, TABLE, 1, LEN);
+        put_to_expire(&memory, 2, LEN - 8);
+        assert_ne!(address(&memory, 2), hole, "though it is as long");
+        assert_eq!(record(&memory, TABLE, 2).head.size(), record(&memory, TABLE, 1).head.size());
+        check(&memory);
+    }
+
+    #[test]
+    fn the_last_holes_are_remembered_and_no_more() {
+        let memory = small(512, 8 << 10);
+        let lens = (LEN - 16..).step_by(8).take(MOST + 2);
+        for (key, len) in (0..).zip(lens) {
+            put(&memory, TABLE, key, len);
+            put(&memory, TABLE, key, len);
+        }
+        let seat = memory.owner().take_seat();
+        assert_eq!(seat.holes.list.len(), MOST);
+        assert_eq!(seat.holes.list.front().map(|hole| hole.size), Some(LEAST + 16));
+    }
+
+    /// A damaged length would have the next record of that length written over what lies behind.
+    #[test]
+    fn a_length_that_only_the_record_claims_is_not_believed() {
+        let memory = filled();
+        let (region, old) = (&memory.owner().region, record(&memory, TABLE, 0));
+        region.store(old.address, old.head.0 ^ 1 << 8);
+        let claimed = old.head.value_len() ^ 1 << 8;
+        put(&memory, TABLE, 0, LEN);
+        put(&memory, TABLE, 1, claimed);
+        assert_ne!(address(&memory, 1), old.address);
+        check_values(&memory);
+    }
+
+    #[test]
+    fn a_hole_goes_with_the_use_of_its_segment() {
+        let memory = filled();
+        let owner = memory.owner();
+        put(&memory, TABLE, 0, LEN);
+        let hole = owner.take_seat().holes.list.pop_back().unwrap();
+        while memory.clean().unwrap() {}
+        let segment = Segment::of(&owner.region, hole.address).unwrap();
+        lock(&owner.pool).free.retain(|free| *free != segment.number);
+        segment.begin(Use::Closed(Stream::LONG), 0);
+        segment.set_used(8 << 10);
+        assert!(Filling::begin(&owner.region, segment, &hole, 9).is_none());
+        assert!(segment.closed().is_some(), "and nobody has claimed it");
+        owner.take_seat().holes.list.push_back(hole);
+        put(&memory, TABLE, 1, LEN);
+        assert!(!owner.take_seat().holes.list.iter().any(|hole| hole.address == segment.start()), "forgotten");
+    }
+
+    /// A cleaner waits for who fills a hole: that may be in the one segment that is worth a pass.
+    #[test]
+    fn a_segment_that_is_being_filled_is_worth_a_pass() {
+        let memory = filled();
+        let segment = segment(&memory, 0);
+        let stream = segment.claim_to_fill().unwrap();
+        assert!(segment.is_full() && segment.claim_to_fill().is_none());
+        segment.end_claim(stream);
+        assert!(segment.claim() == Some(stream) && !segment.is_full() && segment.claim().is_none());
+    }
+
+    /// What a segment is asked for by its ledger it must know of the record that came late.
+    #[test]
+    fn a_table_is_found_whose_records_are_in_holes() {
+        let memory = filled();
+        let other = TableId { number: 2, is_versioned: false };
+        put(&memory, other, 100, LEN + 8);
+        put(&memory, TABLE, 0, LEN);
+        let hole = last_hole(&memory);
+        put(&memory, other, 100, LEN);
+        assert_eq!(Some(record(&memory, other, 100).address), hole);
+        memory.drop_table(other.number).unwrap();
+        while memory.clean().unwrap() {}
+        assert!(!memory.is_dropping(other.number));
+        check(&memory);
+    }
+}
