@@ -30,6 +30,8 @@ pub(crate) const LEAST: u64 = 1 << 9;
 const INTERVAL: u64 = 256 << 10;
 /// Holes that a seat remembers, the last ones.
 const MOST: usize = 64;
+/// Holes of a size that a record tries: they may all lie in one segment, which was filled just now or is still open.
+const TRIES: usize = 4;
 
 /// A dead record, and the use of its segment in which it died.
 struct Hole {
@@ -80,22 +82,25 @@ impl Holes {
     fn take_long<'r>(&mut self, region: &'r Region, size: u64) -> Option<Filling<'r>> {
         let interval = INTERVAL.min(region.layout.segment_size);
         let epoch = (region.word(CLOCK).load(Relaxed) / interval) as u32;
-        let mut at = 0;
-        while let Some(hole) = self.list.get(at) {
+        let (mut at, mut tries) = (0, 0);
+        while let Some(hole) = self.list.get(at)
+            && tries < TRIES
+        {
+            if hole.size != size {
+                at += 1;
+                continue;
+            }
             let segment = Segment::of(region, hole.address)?;
             if segment.use_number() != hole.use_number {
                 self.list.remove(at);
                 continue;
             }
-            if hole.size == size
-                && segment.last_refill() != epoch
-                && let Some(filling) = Filling::begin(region, segment, hole, epoch)
-            {
+            if let Some(filling) = Filling::begin(region, segment, hole, epoch) {
                 self.list.remove(at);
                 self.count(region, size, interval);
                 return Some(filling);
             }
-            at += 1;
+            (at, tries) = (at + 1, tries + 1);
         }
         None
     }
@@ -120,10 +125,13 @@ pub(crate) struct Filling<'r> {
 impl<'r> Filling<'r> {
     /// `None` if a head still writes to the segment, if somebody else has claimed it, or if there is no such record any more.
     fn begin(region: &'r Region, segment: Segment<'r>, hole: &Hole, epoch: u32) -> Option<Self> {
+        if !segment.may_be_refilled(epoch) {
+            return None;
+        }
         let claimed = if Flaw::NotClaimed.is_planted() { segment.closed() } else { segment.claim_to_fill() };
         let filling = Self { region, segment, stream: claimed?, address: hole.address, epoch };
         let is_there = segment.use_number() == hole.use_number
-            && segment.last_refill() != epoch
+            && segment.may_be_refilled(epoch)
             && hole.address + hole.size <= segment.start() + segment.used()
             && Record::at(region, hole.address).head.size() == hole.size;
         is_there.then_some(filling)
@@ -155,6 +163,7 @@ mod tests {
     use crate::segment::Use;
     use crate::sync::lock;
     use crate::update::TableId;
+    use crate::victims::Victims;
 
     /// Two segments are full of their values and closed, and a third is open.
     const KEYS: u64 = 40;
@@ -235,14 +244,41 @@ mod tests {
         assert_eq!(address(&memory, 1), holes[0]);
         put(&memory, TABLE, 2, LEN);
         assert_ne!(address(&memory, 2), holes[1], "so soon");
-        let written = memory.view().usage().written;
         for key in (0..).map(|at| 20 + at % 5).take_while(|_| address(&memory, 3) != holes[1]).take(60) {
             put(&memory, TABLE, key, LEN);
             put(&memory, TABLE, 3, LEN);
         }
-        assert!(memory.view().usage().written - written >= 4 << 10, "a seat tells what it has filled");
         assert!(segment(&memory, 1).last_refill() > 1);
         check(&memory);
+    }
+
+    /// Or else a generation would come again, as it was before another hole of the segment was filled.
+    #[test]
+    fn who_was_slow_fills_nothing() {
+        let memory = filled();
+        let (segment, old) = (segment(&memory, 0), record(&memory, TABLE, 0));
+        let hole = Hole { address: old.address, size: old.head.size(), use_number: segment.use_number() };
+        let stream = segment.claim_to_fill().unwrap();
+        segment.refill(old.head, 6);
+        segment.end_claim(stream);
+        for (epoch, may) in [(5, false), (6, false), (7, true), (6 + (1 << 31), false)] {
+            assert_eq!(Filling::begin(&memory.owner().region, segment, &hole, epoch).is_some(), may, "{epoch}");
+        }
+    }
+
+    #[test]
+    fn what_is_put_in_holes_is_counted_as_written() {
+        let memory = filled();
+        let written = || memory.view().usage().written + memory.owner().take_seat().holes.filled;
+        let before = written();
+        let puts = 4 * KEYS;
+        (0..puts).for_each(|key| put(&memory, TABLE, key % KEYS, LEN));
+        assert_eq!(written() - before, puts * (LEN as u64 + 16));
+        assert!(memory.view().usage().written > before + 4096 && memory.owner().take_seat().holes.filled < 2048);
+        assert!(
+            (0..memory.view().usage().closed >> 13)
+                .any(|at| Segment::new(&memory.owner().region, at).last_refill() > 0)
+        );
     }
 
     #[test]
@@ -311,7 +347,9 @@ mod tests {
         let (region, old) = (&memory.owner().region, record(&memory, TABLE, 0));
         region.store(old.address, old.head.0 ^ 1 << 8);
         let claimed = old.head.value_len() ^ 1 << 8;
+        assert!(claimed > LEN);
         put(&memory, TABLE, 0, LEN);
+        put(&memory, TABLE, 1, claimed);
         put(&memory, TABLE, 1, claimed);
         assert_ne!(address(&memory, 1), old.address);
         check_values(&memory);
@@ -340,10 +378,30 @@ mod tests {
     fn a_segment_that_is_being_filled_is_worth_a_pass() {
         let memory = filled();
         let segment = segment(&memory, 0);
+        (0..10).for_each(|key| put(&memory, TABLE, key, 0));
         let stream = segment.claim_to_fill().unwrap();
-        assert!(segment.is_full() && segment.claim_to_fill().is_none());
-        segment.end_claim(stream);
-        assert!(segment.claim() == Some(stream) && !segment.is_full() && segment.claim().is_none());
+        assert!(segment.claim_to_fill().is_none());
+        let found = std::thread::scope(|scope| {
+            let cleaner = scope.spawn(|| {
+                let mut victims = Victims::default();
+                victims.claim(&memory.owner().region, 1 << 20).map(|(segment, stream)| (segment.number, stream))
+            });
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            segment.end_claim(stream);
+            cleaner.join().unwrap()
+        });
+        assert_eq!(found, Some((segment.number, stream)));
+        assert!(!segment.is_full() && segment.claim().is_none());
+    }
+
+    /// Damage can make a segment look as if somebody were at it.
+    #[test]
+    fn what_nobody_fills_is_left_alone_in_the_end() {
+        let memory = filled();
+        let segment = segment(&memory, 0);
+        segment.claim_to_fill().unwrap();
+        assert_eq!(segment.claim(), None);
+        assert!(!segment.is_full());
     }
 
     /// What a segment is asked for by its ledger it must know of the record that came late.

@@ -14,10 +14,11 @@
 
 use crate::flaw::Flaw;
 use crate::geometry::{Layout, WORD};
+use crate::index::bucket::Patience;
 use crate::record::{Head, Record};
 use crate::region::Region;
 use crate::sync::Ordering::{Acquire, Relaxed, Release};
-use crate::sync::{AtomicU64, fence, yield_now};
+use crate::sync::{AtomicU64, fence};
 
 /// What a segment is used for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -150,13 +151,26 @@ impl<'r> Segment<'r> {
     /// Takes a segment for cleaning if it is closed, unless another cleaner did. Gives the stream it is of. Who has it sees all that was
     /// written to it before it was closed.
     pub(crate) fn claim(self) -> Option<Stream> {
-        while let Use::Closed(_) | Use::Filling(_) = self.usage() {
+        let mut patience = Patience::new();
+        while self.is_full() {
             if let Some(stream) = self.claim_for(Use::Cleaning) {
                 return Some(stream);
             }
-            yield_now();
+            if !patience.wait() {
+                self.leave_alone();
+            }
         }
         None
+    }
+
+    /// Nobody fills a hole for so long: damage has made it look so.
+    #[cold]
+    fn leave_alone(self) {
+        let word = self.region.word(self.ledger);
+        let seen = word.load(Relaxed);
+        if let Use::Filling(stream) = Use::of(seen) {
+            word.compare_exchange(seen, Use::Cleaning(stream).word(), Relaxed, Relaxed).ok();
+        }
     }
 
     /// The same to fill a hole of it, unless anybody else has it.
@@ -263,13 +277,18 @@ impl<'r> Segment<'r> {
         (self.generation().load(Relaxed) >> REFILL_SHIFT) as u32
     }
 
-    /// Lets a record that `head` begins take the place of a dead one of its size, in a segment that was claimed for it and not refilled in
-    /// this epoch: from here on its bytes may change.
+    /// Whether this epoch comes after that one: no generation comes again, whoever was slow.
+    pub(crate) fn may_be_refilled(self, epoch: u32) -> bool {
+        epoch.wrapping_sub(self.last_refill()).cast_signed() > 0
+    }
+
+    /// Lets a record that `head` begins take the place of a dead one of its size, in a segment that was claimed for it and may be
+    /// refilled: from here on its bytes may change.
     ///
     /// For readers as in [`begin`](Self::begin): they may still be in the dead one, and whoever sees the generation sees the slot that had
     /// to change before. It is counted as live first: who dies over it has counted too little as dead, never too much.
     pub(crate) fn refill(self, head: Head, epoch: u32) {
-        debug_assert_ne!(self.last_refill(), epoch);
+        debug_assert!(self.may_be_refilled(epoch) || Flaw::NotClaimed.is_planted());
         self.bury(head.size().wrapping_neg());
         self.set_tables(self.tables() | 1 << (head.table() % 64));
         if !Flaw::NotRenewed.is_planted() {

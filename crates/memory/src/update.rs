@@ -271,7 +271,7 @@ fn write(
     let region = &owner.region;
     let stream = found.map_or(Stream::LONG, |found| owner.stream_of(found.slot));
     let next_version = || table.is_versioned.then(|| region.word(SEQUENCE).fetch_add(1, Relaxed));
-    // Ends when the slot names what it was filled with.
+    // Ends with this function: when the slot names what it was filled with, and the old record is counted.
     let mut filling = None;
     let no_room = |size: u64| Try::NoRoom { stream, size, who };
     let (address, head) = match draft {
@@ -314,7 +314,6 @@ fn write(
     if let Some(found) = found {
         seat.holes.add(region, found.old.record, head.size());
         found.at.store(found.slot.moved_to(address).0, Release);
-        drop(filling);
         seat.bury(region, found.old.record);
     } else if !home.0.insert(Slot::new(hash, 0, address)) {
         seat.bury(region, Record { address, head });

@@ -4,7 +4,8 @@
 //! since it was opened (RAMCloud's formula with the segment's age; Rumble, "Memory and Object Management in RAMCloud", 2014).
 //!
 //! To look at all segments takes 10 ns for each: at 64 GiB that was a tenth of what a pass takes. So where there are many one look is for
-//! several passes, one for each [`PER_VICTIM`] segments. Those found are the best of all by then, and get better while they wait.
+//! several passes, one for each [`PER_VICTIM`] segments. Those found are the best of all by then, and get better while they wait, unless
+//! a hole of them is filled (`holes.rs`), which happens now and then.
 
 use crate::geometry::WORD;
 use crate::read::now;
