@@ -57,7 +57,8 @@ impl<const N: usize> Times<N> {
     }
 }
 
-fn percentile(numbers: &[f64], percent: usize) -> f64 {
+/// The number that so many percent of the numbers are below.
+pub(crate) fn percentile(numbers: &[f64], percent: usize) -> f64 {
     let mut numbers = numbers.to_vec();
     numbers.sort_by(f64::total_cmp);
     numbers[numbers.len() * percent / 100]

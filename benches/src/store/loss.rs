@@ -8,7 +8,7 @@ use hammerspace_workloads::{Picker, Skew};
 
 use super::{Scratch, TABLE, float, options};
 use crate::Result;
-use crate::measure::{millions_a_second, quantile, spent_by_all};
+use crate::measure::{millions_a_second, percentile, quantile, spent_by_all};
 use crate::report::Row;
 use crate::scale::Scale;
 
@@ -76,11 +76,7 @@ fn in_turn(scale: &Scale, mut stores: [&mut Full; 2]) -> Result<[Speed; 2]> {
         }
     }
     Ok(speeds.map(|speeds| {
-        let median = |of: fn(&Speed) -> f64| {
-            let mut values: Vec<_> = speeds.iter().map(of).collect();
-            values.sort_by(f64::total_cmp);
-            values[values.len() / 2]
-        };
+        let median = |of: fn(&Speed) -> f64| percentile(&speeds.iter().map(of).collect::<Vec<_>>(), 50);
         Speed { rate: median(|speed| speed.rate), cpu: median(|speed| speed.cpu) }
     }))
 }

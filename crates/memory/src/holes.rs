@@ -2,8 +2,8 @@
 //!
 //! What is freed by cleaning is paid for by moving what is live beside it: at 90 % full, four bytes and more for each. Of short records
 //! that is little beside all else that a write takes; of long ones it is nearly all. So a seat remembers the long records that others
-//! have replaced, and writes the next one of the same size there. Values of one length, such as vectors or pages, need no cleaner then,
-//! however full the store is; where lengths differ holes are hardly ever filled, and the cleaner comes by as ever.
+//! have replaced, and writes the next one of the same size there. Values of one length, such as vectors or pages, hardly need a cleaner
+//! then, however full the store is; where lengths differ holes are hardly ever filled, and the cleaner comes by as ever.
 //!
 //! - A record is a hole if what replaced it was just as long. Its own word for its length may be damaged; and who believes that writes over
 //!   the records behind it.
@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 use crate::flaw::Flaw;
 use crate::record::{Head, Key, Record, Traits};
 use crate::region::{CLOCK, Region};
-use crate::segment::{Segment, Stream};
+use crate::segment::{Segment, Stream, Use};
 use crate::sync::Ordering::Relaxed;
 
 /// Bytes of a record from which on its place is used again.
@@ -125,6 +125,7 @@ pub(crate) struct Filling<'r> {
 impl<'r> Filling<'r> {
     /// `None` if a head still writes to the segment, if somebody else has claimed it, or if there is no such record any more.
     fn begin(region: &'r Region, segment: Segment<'r>, hole: &Hole, epoch: u32) -> Option<Self> {
+        // Before it is claimed, as that is dear; and after, as others may have been faster.
         if !segment.may_be_refilled(epoch) {
             return None;
         }
@@ -148,7 +149,7 @@ impl<'r> Filling<'r> {
 impl Drop for Filling<'_> {
     fn drop(&mut self) {
         if !Flaw::NotClaimed.is_planted() {
-            self.segment.end_claim(self.stream);
+            self.segment.set_usage(Use::Closed(self.stream));
         }
     }
 }
@@ -160,7 +161,6 @@ mod tests {
     use crate::index::bucket::Home;
     use crate::index::directory::Place;
     use crate::memory::Memory;
-    use crate::segment::Use;
     use crate::sync::lock;
     use crate::update::TableId;
     use crate::victims::Victims;
@@ -260,7 +260,7 @@ mod tests {
         let hole = Hole { address: old.address, size: old.head.size(), use_number: segment.use_number() };
         let stream = segment.claim_to_fill().unwrap();
         segment.refill(old.head, 6);
-        segment.end_claim(stream);
+        segment.set_usage(Use::Closed(stream));
         for (epoch, may) in [(5, false), (6, false), (7, true), (6 + (1 << 31), false)] {
             assert_eq!(Filling::begin(&memory.owner().region, segment, &hole, epoch).is_some(), may, "{epoch}");
         }
@@ -387,7 +387,7 @@ mod tests {
                 victims.claim(&memory.owner().region, 1 << 20).map(|(segment, stream)| (segment.number, stream))
             });
             std::thread::sleep(std::time::Duration::from_millis(50));
-            segment.end_claim(stream);
+            segment.set_usage(Use::Closed(stream));
             cleaner.join().unwrap()
         });
         assert_eq!(found, Some((segment.number, stream)));

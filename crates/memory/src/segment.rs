@@ -185,11 +185,6 @@ impl<'r> Segment<'r> {
         word.compare_exchange(seen, wanted(stream).word(), Acquire, Relaxed).is_ok().then_some(stream)
     }
 
-    /// Gives it back to whoever comes.
-    pub(crate) fn end_claim(self, stream: Stream) {
-        self.region.word(self.ledger).store(Use::Closed(stream).word(), Release);
-    }
-
     /// Bytes of records.
     pub(crate) fn used(self) -> u64 {
         self.region.load(self.ledger + WORD)
