@@ -281,6 +281,21 @@ mod tests {
         );
     }
 
+    /// As damage can make of it, after it was noted.
+    #[test]
+    fn what_is_no_record_of_the_size_any_more_is_not_filled() {
+        let memory = filled();
+        let (region, segment, old) = (&memory.owner().region, segment(&memory, 0), record(&memory, TABLE, 0));
+        let hole = Hole { address: old.address, size: old.head.size(), use_number: segment.use_number() };
+        let may_be_filled = || Filling::begin(region, segment, &hole, 9).is_some();
+        assert!(may_be_filled());
+        region.store(old.address, old.head.0 ^ 1 << 8);
+        assert!(!may_be_filled(), "it is longer");
+        region.store(old.address, old.head.0);
+        segment.set_used(old.address - segment.start() + old.head.size() - 8);
+        assert!(!may_be_filled(), "it ends where nothing was written");
+    }
+
     #[test]
     fn shorter_records_and_those_of_open_segments_leave_no_holes() {
         let memory = filled();
