@@ -16,10 +16,9 @@ use std::collections::VecDeque;
 use hammerspace_error::Result;
 
 use crate::flaw::Flaw;
+use crate::flight::ask_for_home;
 use crate::head::Head;
-use crate::index::bucket::Home;
 use crate::index::bucket::Locked;
-use crate::index::directory::Place;
 use crate::index::names;
 use crate::owner::Owner;
 use crate::read::Seen;
@@ -138,7 +137,7 @@ impl Cleaner {
             batch.clear();
             for record in walk.by_ref().take(AHEAD) {
                 let hash = record.hash(region, &mut self.scratch);
-                region.prefetch(Home::new(region, Place::of(region, hash), hash).address());
+                ask_for_home(region, hash);
                 batch.push((record, hash));
             }
             for &(record, hash) in &batch {

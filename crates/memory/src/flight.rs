@@ -77,6 +77,12 @@ pub(crate) fn in_flight<'r>(
     Ok(())
 }
 
+/// Asks for the home of a hash, where the directory shows it now.
+#[inline]
+pub(crate) fn ask_for_home(region: &Region, hash: u64) {
+    region.prefetch(Flight::start(region, hash).home(region).address());
+}
+
 /// Asks for the first lines of the record that a slot names.
 #[inline]
 pub(crate) fn ask_for_record(region: &Region, slot: Slot) {

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use hammerspace_error::{Error, Kind, Result};
 
 use crate::change::{Change, Old, Outcome, Value};
-use crate::flight::ask_for_record;
+use crate::flight::{ask_for_home, ask_for_record};
 use crate::index::bucket::Locked;
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
@@ -89,6 +89,8 @@ pub(crate) fn update<'c>(
         return Err(Error::new(Kind::Invalid, finding).remedy("use a shorter key, such as a hash of it"));
     }
     let target = Target { table, key, hash, who };
+    // Before the seat: nothing is asked for while a lock is taken.
+    ask_for_home(&owner.region, hash);
     let mut seat = owner.take_seat();
     // On the seat: whoever drops a table waits for all seats.
     if owner.dropped.contains(table.number) {
