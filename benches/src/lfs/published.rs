@@ -1,13 +1,16 @@
 //! Every cell of the published tables, simulated anew.
 
-use hammerspace_lfs_sim::Setup;
 use hammerspace_lfs_sim::published::{Model, TABLES, Table};
+use hammerspace_lfs_sim::{Score, Setup};
+use hammerspace_workloads::Skew;
 
 use super::{Line, Report, Row, Scale, simulate_all};
 use crate::plot;
 
-/// How far any cell may be from what is published; the sources differ among themselves by up to 3 %.
+/// How far a cell may be from what is published; the sources differ among themselves by up to 3 %.
 const GOAL: &str = "<= 3 %";
+/// The same for greedy cleaning of exponential writes, whose cost rises for very long: there they differ by up to 11 %.
+const GOAL_RISING: &str = "<= 11 %";
 
 /// One cell of a table.
 struct Cell<'a> {
@@ -21,6 +24,10 @@ struct Cell<'a> {
 impl Cell<'_> {
     fn name(&self) -> String {
         name(self.table, self.policy_name, self.percent)
+    }
+
+    fn is_rising(&self) -> bool {
+        self.setup.skew == Skew::Exponential && self.setup.policy.victim.score == Score::Greedy
     }
 }
 
@@ -40,11 +47,11 @@ fn cells(scale: &Scale) -> Vec<Cell<'static>> {
     cells.collect()
 }
 
-/// One row for each cell, and one for the farthest.
+/// One row for each cell, and two for the farthest.
 pub(super) fn rows(scale: &Scale) -> Vec<Row> {
     let cells = cells(scale);
     let costs = simulate_all(&cells.iter().map(|cell| cell.setup).collect::<Vec<_>>());
-    let mut farthest: f64 = 0.0;
+    let (mut farthest, mut farthest_rising): (f64, f64) = (0.0, 0.0);
     let mut rows = Vec::new();
     for (cell, cost) in cells.iter().zip(costs) {
         let (unit, source) = match cell.table.model {
@@ -52,10 +59,13 @@ pub(super) fn rows(scale: &Scale) -> Vec<Row> {
             Model::Memory => ("appended", "another simulator"),
         };
         let ours = cell.table.model.figure(cost);
-        farthest = farthest.max((ours / cell.published - 1.0).abs());
+        let farthest = if cell.is_rising() { &mut farthest_rising } else { &mut farthest };
+        *farthest = farthest.max((ours / cell.published - 1.0).abs());
         rows.push(Row::new(cell.name(), unit, ours, source, cell.published));
     }
-    rows.push(Row::alone("farthest from what is published", "%", 100.0 * farthest).goal(scale.goal(GOAL)));
+    let summary = |name: &str, farthest: f64, goal| Row::alone(name, "%", 100.0 * farthest).goal(scale.goal(goal));
+    rows.push(summary("farthest from what is published", farthest, GOAL));
+    rows.push(summary("the same, greedy cleaning of exponential writes", farthest_rising, GOAL_RISING));
     rows
 }
 

@@ -89,7 +89,7 @@ impl Work {
                         let now = memory.view().usage().index;
                         if now != index {
                             index = now;
-                            memory.set_limit(segments + index + memory.view().usage().segment_size)?;
+                            memory.set_limit(segments + index)?;
                         }
                     }
                     if memory.put(TABLE, Key::Integer(id), 0, &value[..size as usize], None, |_| true).is_err() {

@@ -1,6 +1,11 @@
 //! What fullness costs who writes, with one writer and one cleaner: the rate of overwrites at 80, 90 and 95 % beside that at 50 %, the
 //! processor time of a put with the cleaner's in it, and how long single puts take.
+//!
+//! Long values of one length are overwritten in holes (`crates/memory/src/holes.rs`), so that a store which may be half empty stays as full as
+//! one that must be: as the share of closed segments that is live says, which is told beside. At 90 % they are compared with a half empty
+//! store without holes as well, and there are values of many lengths, which seldom find one.
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use hammerspace_memory::{Key, Options};
@@ -20,34 +25,73 @@ const PUTS_MIN: u64 = 1 << 20;
 /// Segments beside those that are full: open ones, and what writers and a pass of the cleaner need.
 const BESIDE: u64 = 6 + 8;
 
+/// What is put: values of this length, or of lengths that are so on average.
+#[derive(Clone, Copy)]
+struct Values {
+    size: usize,
+    /// From half of it to one and a half.
+    vary: bool,
+}
+
+impl fmt::Display for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { size, vary } = *self;
+        if vary { write!(f, "{} to {} B", size / 2, size * 3 / 2) } else { write!(f, "{size} B") }
+    }
+}
+
 pub(super) fn rows(scale: &Scale) -> Result<Vec<Row>> {
-    let live = if scale.is_full() { 1 << 30 } else { 256 << 10 };
     let skews = [("Zipf", Skew::Zipf(0.99)), ("uniform", Skew::Uniform)];
     let mut rows = Vec::new();
-    for (size, goals) in [(100, ["<= 15 %", "<= 35 %"]), (1_000, ["", ""]), (10_000, ["<= 6 %", "<= 6 %"])] {
+    for (size, vary, goals) in [
+        (100, false, ["<= 15 %", "<= 35 %"]),
+        (1_000, false, ["", ""]),
+        (10_000, false, ["<= 6 %", "<= 6 %"]),
+        (10_000, true, ["", ""]),
+    ] {
         // Small segments would not hold several of the long ones.
-        let size = if scale.is_full() { size } else { size / 10 };
-        for ((name, skew), goal) in skews.into_iter().zip(goals) {
-            let mut half = Full::of(scale, live, size, skew, 50)?;
-            half.slice(scale)?;
-            let is_timed = name == "Zipf" && rows.is_empty();
-            for percent in [80, 90, 95] {
-                let name = format!("overwrites of {size} B, {name}, {percent} % full");
-                let mut full = Full::of(scale, live, size, skew, percent)?;
-                let [Speed { rate, cpu }, speed] = in_turn(scale, [&mut full, &mut half])?;
-                rows.push(Row::new(&name, "M/s", rate, "50 % full", speed.rate));
-                let loss = Row::alone(format!("{name}, loss"), "%", (100.0 * (1.0 - rate / speed.rate)).max(0.001));
-                rows.push(loss.goal(if percent == 90 && !goal.is_empty() { scale.goal(goal) } else { None }));
-                let name = format!("{name}, processor time of a put, the cleaner's in it");
-                rows.push(Row::new(name, "ns", cpu, "50 % full", speed.cpu));
-                if is_timed && percent == 90 {
-                    let [busy, idle] = single_puts_in_turn(&mut full, &mut half)?;
-                    rows.extend(single(scale, size, &busy, &idle));
-                }
-            }
+        let values = Values { size: if scale.is_full() { size } else { size / 10 }, vary };
+        for (skew, goal) in skews.into_iter().zip(goals) {
+            rows.extend(of(scale, values, skew, goal)?);
         }
     }
     Ok(rows)
+}
+
+/// The rows of one kind of values and keys; with how long single puts take, if they are the shortest, and some hot.
+fn of(scale: &Scale, values: Values, (name, skew): (&str, Skew), goal: &'static str) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    let full = |percent, least_hole| Full::of(scale, values, skew, percent, least_hole);
+    let least_hole = options(scale, 0).least_hole;
+    let mut half = full(50, least_hole)?;
+    half.slice(scale)?;
+    for percent in [80, 90, 95] {
+        let name = format!("overwrites of {values}, {name}, {percent} % full");
+        let mut full = full(percent, least_hole)?;
+        let [Speed { rate, cpu }, speed] = in_turn(scale, [&mut full, &mut half])?;
+        rows.push(Row::new(&name, "M/s", rate, "50 % full", speed.rate));
+        let loss = Row::alone(format!("{name}, loss"), "%", (100.0 * (1.0 - rate / speed.rate)).max(0.001));
+        rows.push(loss.goal(if percent == 90 && !goal.is_empty() { scale.goal(goal) } else { None }));
+        let cpu_name = format!("{name}, processor time of a put, the cleaner's in it");
+        rows.push(Row::new(cpu_name, "ns", cpu, "50 % full", speed.cpu));
+        let [lives, lives_of_half] = [&full, &half].map(Full::live_percent);
+        rows.push(Row::new(format!("{name}, live in closed segments"), "%", lives, "50 % full", lives_of_half));
+        if percent == 90 && values.size as u64 >= least_hole && !values.vary {
+            rows.push(beside_a_log(scale, &name, &mut full, skew)?);
+        }
+        if percent == 90 && skew == Skew::Zipf(0.99) && (values.size as u64) < least_hole {
+            let [busy, idle] = single_puts_in_turn(&mut full, &mut half)?;
+            rows.extend(single(scale, values.size, &busy, &idle));
+        }
+    }
+    Ok(rows)
+}
+
+/// The same beside a store that is half empty and knows no holes.
+fn beside_a_log(scale: &Scale, name: &str, full: &mut Full, skew: Skew) -> Result<Row> {
+    let mut log = Full::of(scale, full.values, skew, 50, u64::MAX)?;
+    let [ours, log] = in_turn(scale, [full, &mut log])?;
+    Ok(Row::new(format!("{name}, beside a log"), "M/s", ours.rate, "50 % full, without holes", log.rate))
 }
 
 /// The times of single puts, in order, with the cleaner at work and without.
@@ -107,17 +151,24 @@ struct Full {
     /// Hot keys are not neighbours.
     order: Vec<u64>,
     picker: Picker,
-    value: Vec<u8>,
+    values: Values,
+    /// Of the longest.
+    bytes: Vec<u8>,
 }
 
 impl Full {
-    fn of(scale: &Scale, live: u64, size: usize, skew: Skew, percent: u64) -> Result<Self> {
-        let record = (size as u64).next_multiple_of(8) + 16;
+    fn of(scale: &Scale, values: Values, skew: Skew, percent: u64, least_hole: u64) -> Result<Self> {
+        let live = if scale.is_full() { 1 << 30 } else { 256 << 10 };
+        let record = (values.size as u64).next_multiple_of(8) + 16;
         let keys = live / record;
-        let store = Scratch::create(&Options { cleaners: 1, writers: 1, ..options(scale, 3 * live + (64 << 20)) })?;
+        let options = options(scale, 3 * live + (64 << 20));
+        let store = Scratch::create(&Options { cleaners: 1, writers: 1, least_hole, ..options })?;
+        // The lengths of values that vary.
+        fastrand::seed(4);
         let mut order: Vec<u64> = (0..keys).collect();
         fastrand::Rng::with_seed(1).shuffle(&mut order);
-        let mut full = Self { store, order, picker: Picker::new(skew, keys, 3), value: vec![7; size] };
+        let bytes = vec![7; values.size * 3 / 2];
+        let mut full = Self { store, order, picker: Picker::new(skew, keys, 3), values, bytes };
         full.order.iter().try_for_each(|key| full.put(*key))?;
         let usage = full.store.memory.view().usage();
         full.store.memory.set_limit(usage.index + live * 100 / percent + BESIDE * usage.segment_size)?;
@@ -133,8 +184,16 @@ impl Full {
     }
 
     fn put(&self, key: u64) -> Result {
-        self.store.memory.put(TABLE, Key::Integer(key), 0, &self.value, None, |_| true)?;
+        let Values { size, vary } = self.values;
+        let len = if vary { fastrand::usize(size / 2..=size * 3 / 2) } else { size };
+        self.store.memory.put(TABLE, Key::Integer(key), 0, &self.bytes[..len], None, |_| true)?;
         Ok(())
+    }
+
+    /// How much of the closed segments is live: what utilisation is to a cleaner.
+    fn live_percent(&self) -> f64 {
+        let usage = self.store.memory.view().usage();
+        100.0 * float(usage.closed_live) / float(usage.closed)
     }
 
     /// Keys to be overwritten next, drawn ahead: that takes longer than many a put.

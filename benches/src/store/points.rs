@@ -89,10 +89,24 @@ impl Size {
                 &mut [&mut || short.time(&mut owner, operation), &mut || reader.time(operation)];
             in_turn(scale.rounds_large, works)
         };
+        self.wear(&stand)?;
+        let moved = stand.store.usage().moved;
         let times = self.with_writer(&stand.table, || Ok([time(READS[0])?, time(READS[1])?, time(READS[2])?]))?;
+        if scale.is_full() && stand.store.usage().moved == moved {
+            return Err("the cleaner was not at work meanwhile".into());
+        }
         #[expect(clippy::cast_precision_loss, reason = "some millions")]
         let micros = |side: usize| times.map(|of_both: [f64; 2]| of_both[side] * 1e6 / short.asked as f64);
         Ok((rates, [micros(0), micros(1)]))
+    }
+
+    /// Overwrites values until more was written than there was room for, a quarter of the limit: from then on the cleaner is at work whenever
+    /// somebody writes.
+    fn wear(&self, stand: &Stand) -> Result {
+        let (mut store, value) = (Ours::new(&stand.table), vec![9; self.value]);
+        let record = 16 + self.value as u64;
+        let overwrites = stand.store.usage().limit / 3 / record;
+        (0..overwrites).try_for_each(|number| store.put(self.some_key(number, 11), &value)).map_err(Into::into)
     }
 
     /// Does some work while a thread overwrites values as fast as it can.

@@ -3,7 +3,7 @@
 //! | keys | what is done to them, over and over |
 //! |---|---|
 //! | one in 1024 | a value in parts is put and appended to, replaced by a short one, which grows into parts again; it goes |
-//! | a third of the others | values are put, also under conditions and with an expiry; they are deleted, or expire at once |
+//! | a third of the others | values are put, also under conditions and with an expiry, half of them of one length; they are deleted, or expire at once |
 //! | a third | a word is appended, 300 times |
 //! | a third | one is added |
 
@@ -15,6 +15,8 @@ use hammerspace_error::{Error, Kind, Result};
 const WORD: u64 = 8;
 /// A value that words are appended to begins afresh after so many changes, each key's at another time: so they are not all long at once.
 const WORDS_MAX: u64 = 300;
+/// Half of the values that are put have this length: they are put where such a one lay before, in another key's hole.
+const LONG: u64 = 640;
 /// A value that is put is gone after so many changes.
 const LIFE: u64 = 8;
 const HOUR: Duration = Duration::from_hours(1);
@@ -53,6 +55,7 @@ pub(super) fn after(key: u64, change: u64) -> Option<Vec<u8>> {
     is_there.then(|| match Way::of(key) {
         Way::Parts if step < 5 => bytes(key, change - step + 1, 70_000 + (step - 1) * 30_000),
         Way::Parts => bytes(key, change - step + 5, if step == 5 { 100 } else { 80_000 }),
+        Way::Put if key.is_multiple_of(2) => bytes(key, change, LONG),
         Way::Put => bytes(key, change, 2 * WORD + (key.wrapping_mul(31) ^ change.wrapping_mul(17)) % 600),
         Way::Append => {
             let first = change.saturating_sub(words_before(key, change)).max(1);
