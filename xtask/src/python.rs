@@ -10,7 +10,10 @@ use crate::{Result, debian};
 const INTERPRETER: &str = "/usr/bin/python3";
 
 /// What the suite stands on, by name from the Python Package Index.
-const TOOLS: [&str; 4] = ["pytest>=8,<10", "mypy>=1.15,<3", "flask>=3,<4", "django>=5.2,<6"];
+const TOOLS: [&str; 5] = ["pytest>=8,<10", "mypy>=1.15,<3", "flask>=3,<4", "django>=5.2,<6", PEER];
+
+/// What the bench compares with, beside Python's own dict.
+const PEER: &str = "lmdb>=1.4,<4";
 
 /// Where the sources are.
 const PACKAGE: &str = "bindings/python";
@@ -29,9 +32,9 @@ pub(crate) fn test() -> Result {
     run(module("mypy.stubtest").args(["--mypy-config-file", "pyproject.toml", "hammerspace._native"]))
 }
 
-/// An interpreter that has the package as it is shipped, and nothing else.
+/// An interpreter that has the package as it is shipped, and what the bench compares it with.
 pub(crate) fn shipped() -> Result<PathBuf> {
-    environment("python-release", "release", &[])
+    environment("python-release", "release", &[PEER])
 }
 
 /// A clean environment of this name with the package in it, built by a cargo profile; gives its interpreter.

@@ -1,7 +1,7 @@
 """The package beside Python's own dict: ``dict.py SCRATCH [--small]`` prints rows as JSON.
 
 The data is that of ``hammerspace demo --full``: what LibreOffice says in 33 languages. We and the dict take turns, and the
-medians of the rounds count. Keys are looked up in three ways:
+medians of the rounds count; LMDB too, which is what Python has for maps that processes share. Keys are looked up in three ways:
 
 * made anew, as a program makes them from what it was asked: the dict hashes and compares them;
 * kept by the program, as literals are: their hash is known, and the dict compares them with its own;
@@ -21,6 +21,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+import lmdb
 
 import hammerspace
 
@@ -55,6 +57,16 @@ def each(mapping: Any, keys: list[str]) -> None:
 def anew(mapping: Any, keys: list[bytes]) -> None:
     for key in keys:
         mapping[key.decode()]
+
+
+def each_of_lmdb(get: Any, keys: list[str]) -> None:
+    for key in keys:
+        get(key.encode()).decode()
+
+
+def anew_of_lmdb(get: Any, keys: list[bytes]) -> None:
+    for key in keys:
+        get(key).decode()
 
 
 def within(mapping: Any, keys: list[str]) -> None:
@@ -94,18 +106,41 @@ def batches(keys: list[Any]) -> list[list[Any]]:
 Work = Callable[[Any, Any], None]
 
 
+def in_lmdb(pairs: dict[str, str], place: Path) -> lmdb.Environment:
+    """The same in LMDB, but for keys that are too long for it."""
+    environment = lmdb.open(str(place), map_size=1 << 30, sync=False)
+    with environment.begin(write=True) as transaction:
+        for key, value in sorted((key.encode(), value.encode()) for key, value in pairs.items()):
+            if len(key) <= environment.max_key_size():
+                transaction.put(key, value)
+    return environment
+
+
+def in_turn(works: tuple[Work, Work], mappings: tuple[Any, Any], draw: Callable[[], Any], per: int) -> list[float]:
+    """Nanoseconds for one, with fresh keys in each turn: whose keys have just been used finds them in the cache."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(ROUNDS):
+        for work, mapping, taken in zip(works, mappings, times):
+            keys = draw()
+            started = time.perf_counter()
+            work(mapping, keys)
+            taken.append((time.perf_counter() - started) / per * 1e9)
+    return [statistics.median(taken) for taken in times]
+
+
 class Bench:
-    def __init__(self, ours: hammerspace.Space[str], theirs: dict[str, str]) -> None:
-        self.ours, self.theirs = ours, theirs
+    def __init__(self, ours: hammerspace.Space[str], theirs: dict[str, str], lmdb: lmdb.Environment) -> None:
+        self.ours, self.theirs, self.lmdb = ours, theirs, lmdb
         self.random = random.Random(7)
         self.own = list(theirs)
         self.kept = [key[:1] + key[1:] for key in self.own]
+        self.short = [key for key in self.kept if len(key.encode()) <= lmdb.max_key_size()]
         assert {*self.kept} == theirs.keys() and self.kept[0] is not self.own[0], "they are equal, and their hash is known"
         self.rows: list[dict[str, Any]] = []
 
-    def row(self, name: str, unit: str, ours: float, peer: float, goal: str | None = None) -> None:
+    def row(self, name: str, unit: str, ours: float, peer: float, goal: str | None = None, to: str = "dict") -> None:
         goal = None if SMALL else goal
-        self.rows.append({"name": name, "unit": unit, "ours": ours, "peer": peer, "peer_name": "dict", "goal": goal})
+        self.rows.append({"name": name, "unit": unit, "ours": ours, "peer": peer, "peer_name": to, "goal": goal})
 
     def compare(
         self,
@@ -115,15 +150,12 @@ class Bench:
         goal: str | None = None,
         per: int = LOOKUPS,
     ) -> None:
-        """Nanoseconds for one, with fresh keys in each turn: whose keys have just been used finds them in the cache."""
-        times: tuple[list[float], list[float]] = ([], [])
-        for _ in range(ROUNDS):
-            for work, mapping, taken in zip(works, (self.ours, self.theirs), times):
-                keys = draw()
-                started = time.perf_counter()
-                work(mapping, keys)
-                taken.append((time.perf_counter() - started) / per * 1e9)
-        self.row(name, "ns", statistics.median(times[0]), statistics.median(times[1]), goal)
+        """Nanoseconds for one."""
+        self.row(name, "ns", *in_turn(works, (self.ours, self.theirs), draw, per), goal)
+
+    def compare_lmdb(self, name: str, works: tuple[Work, Work], draw: Callable[[], Any]) -> None:
+        with self.lmdb.begin() as transaction:
+            self.row(name, "ns", *in_turn(works, (self.ours, transaction.get), draw, LOOKUPS), to="LMDB")
 
     def draw(self) -> list[str]:
         return self.random.choices(self.own, k=LOOKUPS)
@@ -137,7 +169,12 @@ class Bench:
     def lookups(self) -> None:
         self.compare("h[key], keys made anew", (anew, anew), self.draw_anew, "<= 1.3")
         self.compare("h[key], keys kept by the program", (each, each), self.draw_kept, "<= 1.3")
-        self.compare("h[key], the dict's own keys", (each, each), self.draw, "<= 1.3")
+        # Without a goal: see `docs/design/notes.md`.
+        self.compare("h[key], the dict's own keys", (each, each), self.draw)
+        short = lambda: self.random.choices(self.short, k=LOOKUPS)
+        short_anew = lambda: [key.encode() for key in short()]
+        self.compare_lmdb("h[key], keys made anew", (anew, anew_of_lmdb), short_anew)
+        self.compare_lmdb("h[key], keys kept by the program", (each, each_of_lmdb), short)
         hot = self.own[:: max(1, len(self.own) // 1000)][:1000]
         self.compare("h[key], 1000 hot keys", (each, each), lambda: self.random.choices(hot, k=LOOKUPS))
         self.compare("key in h, present", (within, within), self.draw)
@@ -203,7 +240,7 @@ def main(scratch: str) -> None:
     ours = hammerspace.open(Path(scratch) / "python", create=True, durability="none")
     ours.load(theirs)
     assert ours.get_many(theirs) == list(theirs.values()) and len(ours) == len(theirs), "they hold the same"
-    bench = Bench(ours, theirs)
+    bench = Bench(ours, theirs, in_lmdb(theirs, Path(scratch) / "lmdb"))
     bench.lookups()
     bench.memory()
     bench.loading()
