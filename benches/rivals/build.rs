@@ -8,6 +8,7 @@ fn main() {
     cc::Build::new().file("src/stores/berkeley_db.c").warnings(true).compile("hammerspace_berkeley_db");
     println!("cargo:rustc-link-lib=db-5.3");
     println!("cargo:rustc-link-lib=kyotocabinet");
+    println!("cargo:rustc-link-lib=rocksdb");
     let heap = Path::new(&std::env::var("OUT_DIR").expect("cargo says where")).join("heap");
     println!("cargo:rerun-if-changed=src/stores/heap.c");
     println!("cargo:rustc-env=HAMMERSPACE_HEAP={}", heap.display());

@@ -10,9 +10,9 @@ use crate::program::{output, program, run};
 pub(crate) const JAVA: [&str; 2] = ["openjdk-17-jdk-headless", "maven"];
 /// The C peer, Spotify's own library, links against snappy.
 pub(crate) const SNAPPY: [&str; 1] = ["libsnappy-dev"];
-/// The stores that ours is measured beside: two servers, two libraries, and an allocator.
-pub(crate) const STORES: [&str; 5] =
-    ["libdb5.3-dev", "libjemalloc2", "libkyotocabinet-dev", "memcached", "redis-server"];
+/// The stores that ours is measured beside: two servers, three libraries, and an allocator.
+pub(crate) const STORES: [&str; 6] =
+    ["libdb5.3-dev", "libjemalloc2", "libkyotocabinet-dev", "librocksdb-dev", "memcached", "redis-server"];
 /// `msgfmt` writes the .mo files that our reader is compared with.
 pub(crate) const GETTEXT: [&str; 1] = ["gettext"];
 /// Memcheck watches the C programs that call our libraries.

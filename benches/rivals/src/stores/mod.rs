@@ -1,5 +1,5 @@
-//! What else keeps keys and values in memory, behind one trait: [`HashMap`] in our own process, [`KyotoCabinet`] and
-//! [`BerkeleyDb`] as libraries, [`Redis`] and [`Memcached`] as servers behind a Unix socket.
+//! What else keeps keys and values in memory, behind one trait: [`HashMap`] in our own process, [`KyotoCabinet`],
+//! [`BerkeleyDb`] and [`RocksDb`] as libraries, [`Redis`] and [`Memcached`] as servers behind a Unix socket.
 //!
 //! [`Heap`] is an allocator alone.
 //!
@@ -12,6 +12,7 @@ mod heap;
 mod kyoto_cabinet;
 mod memcached;
 mod redis;
+mod rocksdb;
 mod server;
 
 pub use berkeley_db::BerkeleyDb;
@@ -20,6 +21,7 @@ pub use heap::Heap;
 pub use kyoto_cabinet::KyotoCabinet;
 pub use memcached::Memcached;
 pub use redis::Redis;
+pub use rocksdb::RocksDb;
 
 use std::io::{self, ErrorKind, Result};
 
@@ -75,6 +77,7 @@ pub fn all(expected: u64) -> Result<Vec<(&'static str, Box<dyn Store>)>> {
         ("memcached", Box::new(Memcached::start()?)),
         ("Kyoto Cabinet", Box::new(KyotoCabinet::new(expected)?)),
         ("Berkeley DB", Box::new(BerkeleyDb::new(expected)?)),
+        ("RocksDB", Box::new(RocksDb::new()?)),
     ])
 }
 
