@@ -31,7 +31,7 @@ use crate::segment::{Segment, Stream};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, lock, thread_number, wait_while};
 use crate::threads::Bell;
-use crate::victims::have_expired;
+use crate::victims::most_expired;
 
 /// Where one thread at a time writes.
 pub(crate) struct Seat {
@@ -119,6 +119,8 @@ pub(crate) struct Owner {
     has_threads: bool,
     passes: Mutex<Passes>,
     passed: Condvar,
+    /// Writers that need what has expired to go, wherever it lies.
+    expiring: AtomicU64,
     /// Segments that no cleaner can give back, since damage hides what is in them.
     pub(crate) damaged: AtomicU64,
 }
@@ -143,6 +145,7 @@ impl Owner {
             has_threads: cleaners > 0,
             passes: Mutex::default(),
             passed: Condvar::new(),
+            expiring: AtomicU64::new(0),
             damaged: AtomicU64::new(0),
         }
     }
@@ -207,10 +210,22 @@ impl Owner {
     /// Makes passes over what has expired, while there is too much. `false` if there still is in the end.
     #[cold]
     fn expire(&self, is_over: impl Fn() -> bool) -> Result<bool> {
+        self.expiring.fetch_add(1, Relaxed);
+        let is_enough = self.expire_while(is_over);
+        self.expiring.fetch_sub(1, Relaxed);
+        is_enough
+    }
+
+    /// Whether passes are to go by what has expired: what gives back most memory may have nothing of it, as often as it is asked.
+    pub(crate) fn is_expiring(&self) -> bool {
+        self.expiring.load(Relaxed) > 0
+    }
+
+    fn expire_while(&self, is_over: impl Fn() -> bool) -> Result<bool> {
         let mut vain = 0;
         while is_over() {
             let live = self.live();
-            if vain == VAIN_EXPIRIES || !have_expired(&self.region) || !self.clean()? {
+            if vain == VAIN_EXPIRIES || most_expired(&self.region).is_none() || !self.clean()? {
                 return Ok(false);
             }
             vain = if self.live() < live { 0 } else { vain + 1 };
@@ -451,11 +466,14 @@ impl Owner {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
     use crate::change::Change;
     use crate::fixture::{TABLE, small};
     use crate::geometry::Geometry;
     use crate::memory::Memory;
+    use crate::read::now;
     use crate::record::Key;
 
     /// A store that takes no more, and how many keys it has.
@@ -507,6 +525,24 @@ mod tests {
         for cleaners in [1, 4, 16] {
             assert!(Pool::reserve(For::Keeper, cleaners) >= cleaners as u64);
         }
+    }
+
+    /// Beside much that is kept for ever, of whose segments a little is dead: by their age they are worth more than those that have
+    /// something to expire.
+    #[test]
+    fn what_has_expired_makes_room_however_old_the_rest_is() {
+        let memory = small(600, 4096);
+        let put_for = |key, expiry| memory.put(TABLE, Key::Integer(key), 0, &[7; 100], expiry, |_| true);
+        let keys = (0..1 << 20).find(|key| put(&memory, *key).is_err()).unwrap();
+        for key in (0..keys / 4).step_by(30).chain(keys - 200..keys) {
+            memory.update(TABLE, Key::Integer(key), |_| Change::Delete).unwrap();
+        }
+        let soon = now() + 500;
+        let more = (keys..1 << 20).find(|key| put_for(*key, (key % 2 == 0).then_some(soon)).is_err()).unwrap();
+        assert!(more > keys + 100, "there was room for {}", more - keys);
+        thread::sleep(Duration::from_millis(soon.saturating_sub(now()) + 1));
+        // A quarter of what has come in, where it is a half that has expired.
+        (more..more + (more - keys) / 4).for_each(|key| put(&memory, key).unwrap());
     }
 
     fn memory() -> Memory {
