@@ -318,7 +318,7 @@ fn len_in_parts(region: &Region, table: TableId, key: Key<'_>, hash: u64) -> Res
 
 /// Puts a value that is too long for its record, if `decide` says so of the record there is.
 ///
-/// In a full store it can take the place of one that is as long. The old parts go when the new ones are all there, for which there is
+/// It is asked before any part is written, and again in the end. In a full store the value can take the place of one that is as long. The old parts go when the new ones are all there, for which there is
 /// some room beyond what users may take: one such value at a time.
 pub(crate) fn put<'c>(
     owner: &Owner,
@@ -328,6 +328,14 @@ pub(crate) fn put<'c>(
     value: &[u8],
     mut decide: impl FnMut(Option<&Old<'_>>, Large) -> Change<'c>,
 ) -> Result<Outcome> {
+    let mut is_wanted = false;
+    let seen = update(owner, For::User, table, key, hash, |old| {
+        is_wanted = !matches!(decide(old, Large::default()), Change::Keep);
+        Change::Keep
+    })?;
+    if !is_wanted {
+        return Ok(seen);
+    }
     let (mut written, mut turn) = (write(owner, For::User, hash, &[value]), None);
     if written.as_ref().is_err_and(|error| error.kind() == Kind::Full) {
         turn = Some(lock(&owner.large));
@@ -461,6 +469,21 @@ mod tests {
         memory.drop_table(TABLE.number).unwrap();
         let refused = append(&memory, &[1; INLINE_MAX + 1]).unwrap_err();
         assert_eq!((refused.kind(), memory.verify().records), (Kind::Missing, 0));
+    }
+
+    /// As where there is no room for them: whoever is refused in any case is told so, and not that the store is full.
+    #[test]
+    fn of_a_value_that_is_not_wanted_no_part_is_written() {
+        let memory = memory();
+        let put = |len: usize, is_wanted: fn(Option<&Old<'_>>) -> bool| {
+            memory.put(TABLE, KEY, 0, &vec![1; len], None, is_wanted)
+        };
+        put(1, |_| true).unwrap();
+        let numbers = memory.view().region.load(LARGE);
+        let refused = put(1 << 20, |old| old.is_none()).unwrap();
+        assert_eq!((refused.before().is_some(), memory.verify().records), (true, 1));
+        assert_eq!(memory.view().region.load(LARGE), numbers);
+        assert_eq!(put(1 << 20, |old| old.is_some()).unwrap_err().kind(), Kind::Full);
     }
 
     /// As when its table was emptied meanwhile.
