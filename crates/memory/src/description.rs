@@ -31,9 +31,10 @@ pub(crate) struct Description {
 /// Writes that a store is being made, whose region will lie at `place`.
 pub(crate) fn write(dir: &Dir, id: Uuid, place: &Path) -> Result<()> {
     let place = place.to_str().ok_or_else(|| Error::new(Kind::Invalid, "the path is not UTF-8").file(place))?;
-    // A literal string of TOML, which cannot hold what it is delimited by.
-    if place.contains(['\'', '\n']) {
-        return Err(Error::new(Kind::Invalid, "the path has a quote or a line's end in it").file(place));
+    // A literal string of TOML, which cannot hold what it is delimited by, nor what does not show.
+    if place.contains(|sign: char| sign == '\'' || sign.is_control()) {
+        let error = Error::new(Kind::Invalid, "the path has a quote or a control character in it").file(place);
+        return Err(error.remedy("put the region into another directory (option `region`)"));
     }
     let text = format!(
         "# A store of Hammerspace. Its data lies in the region.\nformat = {FORMAT}\nid = \"{id}\"\nregion = '{place}'\n"

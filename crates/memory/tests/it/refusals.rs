@@ -166,6 +166,26 @@ fn nothing_is_deleted_that_is_no_region() {
     assert!(precious.exists() && place.exists());
 }
 
+/// Otherwise the store would be made, and could be neither opened nor removed.
+#[test]
+fn a_region_that_a_description_cannot_name_is_refused() {
+    let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
+    for name in ["quo'te", "line\nfeed", "carriage\rreturn", "bell\x07", "delete\x7f", "tab\t", "next\u{85}line"] {
+        let (path, region) = (scratch.path().join("store"), scratch.path().join(name));
+        fs::create_dir(&region).unwrap();
+        let refused = Memory::create(&path, &Options { region: Some(region.clone()), ..tiny(64) }).unwrap_err();
+        assert_eq!(refused.kind(), Kind::Invalid, "{name:?}: {refused}");
+        assert_eq!(fs::read_dir(region).unwrap().count(), 0, "{name:?}");
+    }
+    let region = scratch.path().join("Straße 7 \"ö\" \\ #");
+    fs::create_dir(&region).unwrap();
+    let (path, options) = (scratch.path().join("store"), Options { region: Some(region.clone()), ..tiny(64) });
+    drop(Memory::create(&path, &options).unwrap());
+    drop(Memory::open(&path, &options).unwrap());
+    Memory::remove(&path).unwrap();
+    assert_eq!(fs::read_dir(region).unwrap().count(), 0);
+}
+
 /// As when somebody removes the store while another waits for its lock.
 #[test]
 fn a_lock_without_a_name_is_no_lock() {
