@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use hammerspace_error::Kind;
-use hammerspace_memory::{Geometry, Key, Memory, Options, Reader, TableId};
+use hammerspace_memory::{Change, Geometry, Key, Memory, Options, Reader, TableId};
 use hammerspace_os::process::fork::{Child, fork};
 use tempfile::TempDir;
 
 use crate::board::{Board, Keys, State, table_of};
-use crate::model::{PLAIN, tiny};
+use crate::model::{PLAIN, VERSIONED, tiny};
 
 /// Small values, which move all the time, in an index that grows.
 const SMALL: Keys = Keys { staying: 300, all: 3000, len_min: 16, len_max: 200 };
@@ -179,6 +179,43 @@ fn values_in_parts_survive_whole_and_leave_no_parts_behind() {
     kill_owners(&Board::new(LONG), &scratch, &options, 12, seed());
 }
 
+/// A version stands for one change of one key: who has seen it must not take another for it, whoever made that.
+#[test]
+fn versions_never_repeat_whoever_the_owner_is() {
+    const KEY: Key<'_> = Key::Integer(1);
+    let (scratch, options) = small();
+    let path = &scratch.path().join("store");
+    let make_anew = |memory: &Memory| {
+        memory.update(VERSIONED, KEY, |_| Change::Delete).unwrap();
+        memory.put(VERSIONED, KEY, 0, b"anew", None, |_| true).unwrap().version.unwrap()
+    };
+    let mut versions = vec![make_anew(&Memory::create(path, &options).unwrap())];
+    for _ in 0..5 {
+        let (mut told, mut tell) = pipe().unwrap();
+        let options = &options;
+        let owner = fork(move || {
+            let memory = Memory::open(path, options).unwrap();
+            loop {
+                tell.write_all(&make_anew(&memory).to_le_bytes()).unwrap();
+            }
+        });
+        for _ in 0..100 {
+            let mut version = [0; 8];
+            told.read_exact(&mut version).unwrap();
+            versions.push(u64::from_le_bytes(version));
+        }
+        owner.kill();
+        let memory = Memory::open(path, options).unwrap();
+        let left = memory.view().get(VERSIONED.number, KEY, &mut Vec::new()).unwrap().and_then(|left| left.version);
+        // The last one that was told, or one that was not told any more.
+        versions.extend(left.filter(|left| Some(left) != versions.last()));
+        versions.push(make_anew(&memory));
+        drop(memory);
+        versions.push(make_anew(&Memory::open(path, options).unwrap()));
+    }
+    assert!(versions.is_sorted_by(|one, next| one < next), "{versions:?}");
+}
+
 /// Each owner goes on where the last one stopped: otherwise a program that writes one value and ends would use up a segment.
 #[test]
 fn a_store_that_is_opened_for_every_change_does_not_fill_up() {
@@ -282,7 +319,7 @@ fn canary_a_lost_a_stale_and_a_torn_value_are_noticed() {
         move |memory: &Memory| drop(memory.put(table_of(7), Key::Integer(7), 0, &value, None, |_| true))
     };
     let [settled, read] = findings(|memory| {
-        memory.update(table_of(7), Key::Integer(7), |_| hammerspace_memory::Change::Delete).unwrap();
+        memory.update(table_of(7), Key::Integer(7), |_| Change::Delete).unwrap();
     });
     assert!(settled.contains("key 7 is") && read.contains("key 7"), "{settled}, {read}");
     let [settled, read] = findings(put(State::new(0, 16).value(7)));
