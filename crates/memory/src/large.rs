@@ -322,6 +322,7 @@ fn len_in_parts(region: &Region, table: TableId, key: Key<'_>, hash: u64) -> Res
 /// some room beyond what users may take: one such value at a time.
 pub(crate) fn put<'c>(
     owner: &Owner,
+    who: For,
     table: TableId,
     key: Key<'_>,
     hash: u64,
@@ -329,14 +330,14 @@ pub(crate) fn put<'c>(
     mut decide: impl FnMut(Option<&Old<'_>>, Large) -> Change<'c>,
 ) -> Result<Outcome> {
     let mut is_wanted = false;
-    let seen = update(owner, For::User, table, key, hash, |old| {
+    let seen = update(owner, who, table, key, hash, |old| {
         is_wanted = !matches!(decide(old, Large::default()), Change::Keep);
         Change::Keep
     })?;
     if !is_wanted {
         return Ok(seen);
     }
-    let (mut written, mut turn) = (write(owner, For::User, hash, &[value]), None);
+    let (mut written, mut turn) = (write(owner, who, hash, &[value]), None);
     if written.as_ref().is_err_and(|error| error.kind() == Kind::Full) {
         turn = Some(lock(&owner.large));
         if value.len() as u64 <= len_in_parts(&owner.region, table, key, hash)? {
@@ -345,7 +346,7 @@ pub(crate) fn put<'c>(
     }
     let (large, _pending) = written?;
     let mut is_put = false;
-    let outcome = update(owner, For::User, table, key, hash, |old| {
+    let outcome = update(owner, who, table, key, hash, |old| {
         let change = decide(old, large);
         is_put = matches!(change, Change::Put { value: Value::Parts(_), .. });
         change

@@ -147,9 +147,21 @@ impl Memory {
         }
         self.check()?;
         let hash = self.hash(table, key);
-        large::put(&self.owner, table, key, hash, value, |old, parts| {
+        large::put(&self.owner, For::User, table, key, hash, value, |old, parts| {
             if is_wanted(old) { Change::Put { kind, value: parts.into(), expiry } } else { Change::Keep }
         })
+    }
+
+    /// Puts a value that may be longer than the one before in a full store too, out of room that users leave. For what has to be written so
+    /// that much more comes back.
+    pub fn put_to_give_back(&self, table: TableId, key: Key<'_>, value: &[u8]) -> Result<Outcome> {
+        self.check()?;
+        let (who, hash) = (For::Keeper, self.hash(table, key));
+        let put = |value| Change::Put { kind: 0, value, expiry: None };
+        if value.len() <= INLINE_MAX {
+            return update(&self.owner, who, table, key, hash, |_| put(value.into()));
+        }
+        large::put(&self.owner, who, table, key, hash, value, |_, parts| put(parts.into()))
     }
 
     /// Appends to a value, which may become of any length; where there is none it begins with these bytes.

@@ -26,7 +26,7 @@ use crate::segment::{Segment, Stream, Use};
 pub(crate) enum For {
     /// Survivors: what a cleaner gives back is more than it takes.
     Cleaner,
-    /// The index, or an overwrite that takes no more than it gives back.
+    /// The index, an overwrite that takes no more than it gives back, or the list of tables as one of them goes.
     Keeper,
     /// Parts of a value that takes the place of one as long. It gives back what it takes, but both exist until it is there as a whole.
     Successor,

@@ -7,7 +7,9 @@
 //! - It is the value of the integer key 0 of table 65534, and replaced as a whole: a table comes, goes, or is emptied in one step.
 //! - A table's records carry its number. To empty it is to give it another number; the old one is *dropped* then.
 //! - A dropped number stays listed, without a name, until nothing is left of its records: a new owner goes on dropping it.
-//! - Behind the entries there is room, as zeros. So a table can be dropped or emptied in a store that is full.
+//! - Behind the entries there is room, as zeros. So as a rule the record becomes no longer when a table is dropped or emptied; where it does
+//!   in a store that is full, it takes of what users leave to others. (A list of more than 64 KiB, some thousand tables, is there twice for
+//!   a moment: one that two segments do not hold may find no room.)
 //!
 //! After each change the region's CATALOGUE number grows, which is how handles notice; they need no lock to read.
 

@@ -257,7 +257,11 @@ fn change_catalogue(memory: &Memory, change: impl FnOnce(&mut Catalogue) -> Resu
     let mut catalogue = Catalogue::read(memory.view())?;
     catalogue.dropped.retain(|&number| memory.is_dropping(number));
     let dropped = change(&mut catalogue)?;
-    memory.put(catalogue::TABLE, catalogue::KEY, 0, &catalogue.to_bytes(), None, |_| true)?;
+    let bytes = catalogue.to_bytes();
+    match dropped {
+        None => memory.put(catalogue::TABLE, catalogue::KEY, 0, &bytes, None, |_| true)?,
+        Some(_) => memory.put_to_give_back(catalogue::TABLE, catalogue::KEY, &bytes)?,
+    };
     memory.bump_catalogue()?;
     dropped.map_or(Ok(()), |number| memory.drop_table(number))
 }

@@ -113,3 +113,24 @@ fn a_full_store_can_be_emptied() {
     store.drop_table("bulk").unwrap();
     store.default_table().put("key", vec![0; 5 << 20]).unwrap();
 }
+
+/// To drop or to empty a table makes the list of them longer, for a while.
+#[test]
+fn a_full_store_lets_go_of_tables_whose_list_has_no_room_left() {
+    let store = sound(Store::anonymous(&Options { cleaners: 0, ..Options::with_limit(32 << 20) }).unwrap());
+    // Each takes four bytes more than its name, and so does the default table; the list begins with 512.
+    let names = [255, 200, 34].map(|len| "x".repeat(len));
+    assert_eq!(names.iter().map(|name| 4 + name.len()).sum::<usize>() + 4 + "default".len(), 512);
+    for name in &names {
+        store.create_table(name, TableOptions::default()).unwrap();
+    }
+    // To the last byte: what is new, and what takes the place of something shorter, which goes elsewhere.
+    for (first, len) in [(0, 1000), (1 << 20, 0), (0, 1001)] {
+        let fill = |key: u64| store.default_table().put(key, vec![7; len]).err();
+        assert_eq!((first..first + (1 << 20)).find_map(fill).unwrap().kind(), Kind::Full);
+    }
+    let refused = store.create_table("one more", TableOptions::default()).unwrap_err();
+    assert_eq!(refused.kind(), Kind::Full, "{refused}");
+    store.empty_table(&names[0]).unwrap();
+    store.drop_table(&names[1]).unwrap();
+}
