@@ -87,12 +87,12 @@ pub(crate) struct Held {
     pub(crate) lock: Owned,
 }
 
-/// Makes a store and owns it. `plant` makes its region whole.
+/// Makes a store, and gives its lock. `plant` makes its region whole, with all that is to be in it before anybody finds it.
 pub(crate) fn create<T>(
     path: &Path,
     options: &Options,
-    plant: impl FnOnce(&Region, &RegionFile) -> Result<T>,
-) -> Result<(Held, T)> {
+    plant: impl FnOnce(Region, RegionFile) -> Result<T>,
+) -> Result<(T, Owned)> {
     let dir = Dir::create(path)?;
     let lock = lock(&dir)?;
     if dir.open_file(description::NAME)?.is_some() {
@@ -104,12 +104,12 @@ pub(crate) fn create<T>(
     let place = region_path(options, id)?;
     let geometry = options.geometry()?;
     let made = make_region(&dir, &place, geometry, id, options).and_then(|(file, region)| {
-        let planted = plant(&region, &file)?;
+        let planted = plant(region, file)?;
         dir.rename(description::MAKING, description::NAME)?;
-        Ok((file, region, planted))
+        Ok(planted)
     });
     match made {
-        Ok((file, region, planted)) => Ok((Held { file, region, lock }, planted)),
+        Ok(planted) => Ok((planted, lock)),
         Err(error) => {
             clear_half_made(&dir).ok();
             Err(error)

@@ -33,15 +33,30 @@ pub struct Memory {
     owner: Arc<Owner>,
     threads: Vec<JoinHandle<()>>,
     here: Here,
-    _lock: Option<Owned>,
+    /// Of its directory, where it has one.
+    lock: Option<Owned>,
 }
 
 impl Memory {
     /// Makes a store at `path` and owns it.
     pub fn create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        let (Held { file, region, lock }, pool) =
-            home::create(path.as_ref(), options, |region, file| plant(region, file))?;
-        Self::own(region, pool, 0, file, Some(lock), options)?.start(options)
+        Self::create_with(path, options, |_| Ok(()))
+    }
+
+    /// The same with what `begin` puts into it: before that is done there is no store, also should its maker die.
+    pub fn create_with(
+        path: impl AsRef<Path>,
+        options: &Options,
+        begin: impl FnOnce(&Self) -> Result<()>,
+    ) -> Result<Self> {
+        let (mut memory, lock) = home::create(path.as_ref(), options, |region, file| {
+            let pool = plant(&region, &file)?;
+            let memory = Self::own(region, pool, 0, file, None, options)?;
+            begin(&memory)?;
+            Ok(memory)
+        })?;
+        memory.lock = Some(lock);
+        memory.start(options)
     }
 
     /// Owns a store that nobody owns, with every completed change of its last owner. [`Kind::Busy`] where somebody does.
@@ -80,7 +95,7 @@ impl Memory {
     ) -> Result<Self> {
         region.store(OWNER, u64::from(std::process::id()));
         let owner = Arc::new(Owner::new(region, pool, live, options, file));
-        Ok(Self { owner, threads: Vec::new(), here: Here::new()?, _lock: lock })
+        Ok(Self { owner, threads: Vec::new(), here: Here::new()?, lock })
     }
 
     /// Begins to clean. Should a thread fail to start, those that did end with the handle, and before its lock.

@@ -43,7 +43,7 @@ impl Store {
     ///
     /// [`Kind::Full`] where there is not as much memory as the limit says.
     pub fn create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        Self::plant(Memory::create(path, options)?)
+        Self::start(Access::Owner(Memory::create_with(path, options, plant)?))
     }
 
     /// Owns a store that nobody owns, with every completed change of its last owner. [`Kind::Busy`] where somebody does.
@@ -61,7 +61,8 @@ impl Store {
         for number in Catalogue::read(memory.view())?.dropped {
             memory.drop_table(number)?;
         }
-        Self::plant(memory)
+        plant(&memory)?;
+        Self::start(Access::Owner(memory))
     }
 
     /// Reads a store, whether somebody owns it or not. Takes no lock, registers nowhere, and makes no system call to read.
@@ -70,8 +71,8 @@ impl Store {
     pub fn attach(path: impl AsRef<Path>) -> Result<Self> {
         let reader = Reader::attach(path)?;
         if Catalogue::read(reader.view())?.is_missing() {
-            let error = Error::new(Kind::Busy, "the store is just being made");
-            return Err(error.remedy("try again; if it stays so, its maker died: `open` it once"));
+            let error = Error::new(Kind::Corrupt, "the store has no list of its tables");
+            return Err(error.remedy("`open` it once: its default table is there then"));
         }
         Self::start(Access::Reader(reader))
     }
@@ -84,17 +85,8 @@ impl Store {
 
     /// A store without a name, which ends with its last handle. Processes that are forked from this one read what it writes.
     pub fn anonymous(options: &Options) -> Result<Self> {
-        Self::plant(Memory::anonymous(options)?)
-    }
-
-    /// Owns a region, and sees to it that there is the default table.
-    fn plant(memory: Memory) -> Result<Self> {
-        if Catalogue::read(memory.view())?.find(DEFAULT_TABLE).is_none() {
-            change_catalogue(&memory, |catalogue| {
-                catalogue.add(DEFAULT_TABLE, TableOptions::default())?;
-                Ok(None)
-            })?;
-        }
+        let memory = Memory::anonymous(options)?;
+        plant(&memory)?;
         Self::start(Access::Owner(memory))
     }
 
@@ -250,6 +242,17 @@ impl Shared {
         let _turn = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
         change_catalogue(memory, change)
     }
+}
+
+/// Sees to it that there is the default table.
+fn plant(memory: &Memory) -> Result<()> {
+    if Catalogue::read(memory.view())?.find(DEFAULT_TABLE).is_some() {
+        return Ok(());
+    }
+    change_catalogue(memory, |catalogue| {
+        catalogue.add(DEFAULT_TABLE, TableOptions::default())?;
+        Ok(None)
+    })
 }
 
 /// Changes the catalogue, then drops the number that `change` gives.

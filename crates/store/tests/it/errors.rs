@@ -1,5 +1,9 @@
 //! What is refused, and that it says what to do.
 
+use std::{fs, process};
+
+use hammerspace_os::process::fork::fork;
+use hammerspace_os::trace::{Op, watch};
 use hammerspace_store::{Condition, Kind, Options, Put, Result, Store, TableOptions, VALUE_LEN_MAX, ValueKind};
 
 use crate::{small, sound};
@@ -27,18 +31,36 @@ fn keys_and_values_over_the_limit() {
     assert!(!table.contains("key").unwrap());
 }
 
-/// Its region is whole, but its maker has not listed a table yet; perhaps it never will.
+/// As damage may leave it.
 #[test]
-fn a_store_that_is_being_made_is_busy() {
+fn a_store_without_a_list_of_tables_is_mended_by_its_next_owner() {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("store");
     let options = Options { region: Some(scratch.path().into()), ..Options::with_limit(64 << 20) };
-    let begun = hammerspace_memory::Memory::create(&path, &options).unwrap();
-    refused(Store::attach(&path), Kind::Busy, "being made");
-    drop(begun);
-    refused(Store::attach(&path), Kind::Busy, "being made");
+    drop(hammerspace_memory::Memory::create(&path, &options).unwrap());
+    refused(Store::attach(&path), Kind::Corrupt, "no list of its tables");
     drop(Store::open(&path).unwrap());
     assert!(Store::attach(&path).is_ok());
+}
+
+/// Its name is the last thing that a store gets: by then everything is in it, and before there is none.
+#[test]
+fn a_maker_that_dies_leaves_no_store() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = &scratch.path().join("store");
+    let options = &Options { region: Some(scratch.path().into()), ..Options::with_limit(64 << 20) };
+    let make_until_named = || {
+        let at_name = |op: &Op| if matches!(op, Op::Rename(..)) { process::exit(7) } else { Ok(()) };
+        assert_eq!(fork(|| watch(at_name, || Store::create(path, options).is_err().into())).wait(), Some(7));
+    };
+    make_until_named();
+    refused(Store::attach(path), Kind::Missing, "died");
+    refused(Store::open(path), Kind::Missing, "died");
+    drop(sound(Store::create(path, options).unwrap()));
+    Store::remove(path).unwrap();
+    make_until_named();
+    fs::rename(path.join("store.toml.new"), path.join("store.toml")).unwrap();
+    assert!(!Store::attach(path).unwrap().has_owner().unwrap());
 }
 
 #[test]
