@@ -3,6 +3,8 @@
 //! ```text
 //! @@@%%%#*..     each sign is a segment, or some that lie together: the fuller of live records, the darker
 //! ```
+//!
+//! With `--json` the map is the live bytes of each segment, `null` where a sign would be a space.
 
 use std::path::PathBuf;
 use std::thread;
@@ -12,6 +14,7 @@ use clap::Args;
 use console::Term;
 use hammerspace::Store;
 use hammerspace_error::{Doing, Result};
+use serde::Serialize;
 
 use super::sight::Sight;
 use crate::exit::Outcome;
@@ -36,16 +39,27 @@ pub(crate) struct Top {
     once: bool,
 }
 
+/// What `--json` says.
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    sight: Sight,
+    segment_size: u64,
+    /// Live bytes of each, in order.
+    segments: Vec<Option<u64>>,
+}
+
 impl Top {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let store = Store::attach(&self.store)?;
         let (term, mut lines) = (Term::stdout(), 0);
         loop {
+            let (segments, segment_size) = (store.segments(), store.usage().segment_size);
             let sight = Sight::of(&self.store, &store)?;
             if out.json() {
-                out.object(&sight)?;
+                out.object(&Shown { sight, segment_size, segments })?;
             } else {
-                let screen = format!("{sight}\n{}", map(&store.segments(), store.usage().segment_size));
+                let screen = format!("{sight}\n{}", map(&segments, segment_size));
                 if lines > 0 && term.is_term() {
                     term.clear_last_lines(lines).doing("write to the terminal")?;
                 }

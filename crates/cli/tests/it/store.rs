@@ -44,6 +44,13 @@ fn answers_in_json() {
     assert_eq!(place.run("store verify s --json").ends(0).object()["sound"], json!(true));
     let top = place.run("store top s --once").ends(0);
     assert!(top.text().contains("utilisation") && top.text().trim_end().ends_with('.'), "{}", top.text());
+    let top = place.run("store top s --once --json").ends(0).object();
+    let segments = top["segments"].as_array().unwrap();
+    assert_eq!(segments.iter().filter_map(Value::as_u64).sum::<u64>(), top["live"].as_u64().unwrap(), "{top}");
+    assert!(
+        segments.contains(&Value::Null) && top["segment_size"] == 256 << 10 && top["records"] == info["records"],
+        "{top}"
+    );
 }
 
 #[test]
