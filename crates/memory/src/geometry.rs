@@ -36,7 +36,8 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// The geometry for a region that holds `limit` bytes now and may be raised to sixteen times as many, 64 GiB at least.
+    /// The geometry for a region that holds `limit` bytes now and may be raised to sixteen times as many, 64 GiB at least and 1 GiB less than a
+    /// slot can name at most.
     pub fn for_limit(limit: u64) -> Self {
         let segment_size = (limit / 1024).next_power_of_two().clamp(256 << 10, 2 << 20);
         let len_max = limit.saturating_mul(16).clamp(64 << 30, REGION_LEN_MAX - (1 << 30));

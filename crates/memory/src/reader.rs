@@ -10,7 +10,7 @@ use crate::home;
 use crate::region::Region;
 use crate::view::View;
 
-/// A store's region, mapped to read. Takes no lock, registers nowhere, and makes no system call to read.
+/// A store's region, mapped to read. Registers nowhere, and takes no lock and makes no system call to read.
 ///
 /// What is read is what the owner wrote, up to that instant; if the owner dies, it is what the owner left. May be used from any
 /// thread, and from forked children.
@@ -32,7 +32,7 @@ impl Reader {
         View { region: &self.region }
     }
 
-    /// Whether a living process owns the store. A system call.
+    /// Whether a living process owns the store. Takes the store's lock for an instant, shared, which who opens the store waits for.
     pub fn has_owner(&self) -> Result<bool> {
         self.lock.is_locked()
     }

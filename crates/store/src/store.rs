@@ -65,7 +65,8 @@ impl Store {
         Self::start(Access::Owner(memory))
     }
 
-    /// Reads a store, whether somebody owns it or not. Takes no lock, registers nowhere, and makes no system call to read.
+    /// Reads a store, whether somebody owns it or not. Registers nowhere, and takes no lock and makes no system call to read. (Only to ask
+    /// whether there is an [owner](Self::has_owner) takes the store's lock for an instant, shared, which who opens it waits for.)
     ///
     /// What is read is what its owner wrote, up to that instant; if the owner dies, what it left. O(1).
     pub fn attach(path: impl AsRef<Path>) -> Result<Self> {
@@ -169,7 +170,7 @@ impl Store {
     }
 
     /// Changes the memory limit, in bytes, while everybody goes on. [`Kind::Invalid`] beyond what the store was made for, which is sixteen
-    /// times its first limit and 64 GiB at least, and below what its writers and cleaners need; [`Kind::Full`] where the file system has
+    /// times its first limit, 64 GiB at least and 1023 GiB at most, and below what its writers and cleaners need; [`Kind::Full`] where the file system has
     /// no room for it. Memory that was in use once is not given back: a lower limit becomes that much at least.
     pub fn set_limit(&self, limit: u64) -> Result<()> {
         self.shared.memory()?.set_limit(limit)
