@@ -318,8 +318,8 @@ fn len_in_parts(region: &Region, table: TableId, key: Key<'_>, hash: u64) -> Res
 
 /// Puts a value that is too long for its record, if `decide` says so of the record there is.
 ///
-/// It is asked before any part is written, and again in the end. In a full store the value can take the place of one that is as long. The old parts go when the new ones are all there, for which there is
-/// some room beyond what users may take: one such value at a time.
+/// It is asked before any part is written, and again in the end. In a full store the value can take the place of one that is as long. The
+/// old parts go when the new ones are all there, for which there is some room beyond what users may take: one such value at a time.
 pub(crate) fn put<'c>(
     owner: &Owner,
     who: For,
