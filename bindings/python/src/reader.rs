@@ -1,7 +1,7 @@
 //! Reading: a handle that moves from version to version, or one version that stays.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 
 use hammerspace::{Snapshot, Space};
@@ -26,8 +26,9 @@ pub(crate) struct Reader {
 /// What is read.
 #[derive(Clone)]
 enum Source {
-    /// The version that a handle is at.
-    Space(Arc<Space>),
+    /// The version that a handle is at; and the path to it, from wherever one looks: a pickle and a message may be read in
+    /// another directory than it was opened in.
+    Space(Arc<Space>, Arc<Path>),
     /// One version.
     Snapshot(Snapshot),
 }
@@ -35,15 +36,15 @@ enum Source {
 impl Reader {
     fn snapshot_now(&self) -> Snapshot {
         match &self.source {
-            Source::Space(space) => space.snapshot(),
+            Source::Space(space, _) => space.snapshot(),
             Source::Snapshot(snapshot) => snapshot.clone(),
         }
     }
 
     fn space(&self) -> PyResult<&Arc<Space>> {
         match &self.source {
-            Source::Space(space) => Ok(space),
-            Source::Snapshot(_) => Err(invalid("a snapshot stays as it is", "use the space that it was taken of")),
+            Source::Space(space, _) => Ok(space),
+            Source::Snapshot(_) => Err(of_a_snapshot()),
         }
     }
 
@@ -52,7 +53,7 @@ impl Reader {
     fn find<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Some(Given { bytes, form }) = possible(Given::of(key), py)? else { return Ok(None) };
         let found = match &self.source {
-            Source::Space(space) => space.get_with(bytes, |value| form.give(py, value)),
+            Source::Space(space, _) => space.get_with(bytes, |value| form.give(py, value)),
             Source::Snapshot(snapshot) => snapshot.get_with(bytes, |value| form.give(py, value)),
         };
         found.map_err(raised)?.transpose()
@@ -77,9 +78,12 @@ impl Reader {
             Ok(reader) => reader.get().source.clone(),
             Err(_) => {
                 let path: PathBuf = source.extract()?;
+                // Opened by the path as given, which may lead where the absolute one does not: directories above may be closed to
+                // us. Where there is none, opening says what is wrong with the path.
+                let place = absolute(&path).unwrap_or_else(|_| path.clone());
                 let (create, options) = opening(options)?;
                 let open = || if create { options.create(&path) } else { options.open(&path) };
-                Source::Space(Arc::new(py.detach(open).map_err(raised)?))
+                Source::Space(Arc::new(py.detach(open).map_err(raised)?), Arc::from(place))
             }
         };
         Ok(Self { source, form })
@@ -92,7 +96,7 @@ impl Reader {
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let Some(Given { bytes, .. }) = possible(Given::of(key), py)? else { return Ok(false) };
         let found = match &self.source {
-            Source::Space(space) => space.contains(bytes),
+            Source::Space(space, _) => space.contains(bytes),
             Source::Snapshot(snapshot) => snapshot.contains(bytes),
         };
         found.map_err(raised)
@@ -173,9 +177,13 @@ impl Reader {
         py.detach(|| space.go_to(number)).map_err(raised)
     }
 
+    /// The directory, as an absolute path: as it was when the space was opened, links left alone.
     #[getter]
     fn path(&self) -> PyResult<&OsStr> {
-        Ok(self.space()?.path().as_os_str())
+        match &self.source {
+            Source::Space(_, place) => Ok(place.as_os_str()),
+            Source::Snapshot(_) => Err(of_a_snapshot()),
+        }
     }
 
     /// A writer that starts from the current version, or empty.
@@ -215,6 +223,11 @@ impl Reader {
         let space = self.space()?;
         py.detach(|| space.rollback(number).and_then(|now| space.refresh().map(|_| now))).map_err(raised)
     }
+}
+
+#[cold]
+fn of_a_snapshot() -> PyErr {
+    invalid("a snapshot stays as it is", "use the space that it was taken of")
 }
 
 /// What a lookup makes of a key: text that has no UTF-8 is no key of any space, so it is not found.

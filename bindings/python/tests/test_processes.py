@@ -79,6 +79,24 @@ def test_multiprocessing(space: Space[str], method: str) -> None:
     assert results == [[str(n * n), None] for n in range(20)]
 
 
+def read_one(space: Space[str]) -> None:
+    assert dict(space) == {"a": "1"}
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
+def test_a_space_with_a_relative_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: Any) -> None:
+    """The directory that a program is in changes before its workers start, as in daemons."""
+    monkeypatch.chdir(tmp_path)
+    space = hammerspace.open("words", create=True, durability="none")
+    space.load({"a": "1"})
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    worker = multiprocessing.get_context(method).Process(target=read_one, args=(space,))
+    worker.start()
+    worker.join(60)
+    assert worker.exitcode == 0
+
+
 def test_threads_share_a_handle_while_it_is_refreshed(space: Space[str], publish: Publish) -> None:
     """What one call gives is of one version, whoever refreshes meanwhile."""
     keys = [f"key {n}" for n in range(100)]

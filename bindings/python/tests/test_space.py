@@ -238,6 +238,38 @@ def test_options(path: Path) -> None:
             hammerspace.open(path, **wrong)
     with pytest.raises(TypeError):
         hammerspace.open(path, colour="red")
+def test_a_relative_path_is_that_of_where_it_was_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to("here")
+    monkeypatch.chdir(tmp_path / "there")
+    hammerspace.open("words", create=True, durability="none").load({"a": "another space"})
+    monkeypatch.chdir(tmp_path / "here")
+    space = hammerspace.open("../link/words", create=True, durability="none")
+    space.load({"a": "1"})
+    shared, dumped = space.as_bytes(), pickle.dumps(space)
+    for elsewhere in [tmp_path, tmp_path / "there"]:
+        monkeypatch.chdir(elsewhere)
+        for again in [pickle.loads(dumped), pickle.loads(pickle.dumps(space)), copy.copy(space), copy.deepcopy(space)]:
+            assert dict(again) == {"a": "1"} and again.path == space.path
+        assert dict(pickle.loads(pickle.dumps(shared))) == {b"a": b"1"}
+    assert space.path == shared.path == f"{tmp_path}/here/../link/words", "links are left alone"
+    assert repr(space.path) in repr(space)
+    assert space.load({"a": "2"}) and hammerspace.open(tmp_path / "here/words")["a"] == "2"
+
+
+def test_a_path_that_no_directory_is_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked for where it is needed only, and what is wrong is said as ever."""
+    space = hammerspace.open(tmp_path / "space", create=True)
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert hammerspace.open(tmp_path / "space") == space
+    for path in ["", "words"]:
+        with pytest.raises(hammerspace.MissingError):
+            hammerspace.open(path)
+
+
     with pytest.raises(TypeError):
         Space(path, colour="red")
 

@@ -60,8 +60,9 @@ class Space(_Reading[AnyStr]):
     """A mapping in a directory, shared by every process that opens it.
 
     It reads one version until :meth:`refresh`; publishing through it, clearing and rolling back refresh it, too. Threads
-    may share one, and forked children may use what their parent opened. Pickled, it is its path, its options and its
-    version: loaded in another process of the machine, it reads that version as long as it is on disk, else the current one.
+    may share one, and forked children may use what their parent opened. Pickled, it is its absolute path, its options
+    and its version: loaded in another process of the machine, it reads that version as long as it is on disk, else the current
+    one.
     """
 
     __slots__ = ("_options",)
