@@ -124,6 +124,29 @@ def test_a_snapshot_stays(space: Space[str], publish: Publish) -> None:
     assert snapshot.version == 1 and space.version == 2
     assert snapshot.get("a", raw=True) == b"1" and snapshot.get_many(["a", "b"]) == ["1", None]
     del space
+def test_looking_for_a_value_stays_in_its_version(space: Space[str], publish: Publish) -> None:
+    """A value that is asked whether it is the one refreshes meanwhile."""
+    old, new = {"a": "1", "b": "2", "c": "3"}, {"c": "2"}
+
+    class Refreshing:
+        def __init__(self) -> None:
+            self.seen: list[object] = []
+
+        def __eq__(self, other: object) -> bool:
+            if not self.seen:
+                publish(new)
+                assert space.refresh()
+            self.seen.append(other)
+            return False
+
+    publish(old)
+    space.refresh()
+    asked = Refreshing()
+    assert asked not in space.values()
+    assert asked.seen == ["1", "2", "3"]
+    assert "2" in space.values() and "3" not in space.values()
+
+
     assert snapshot["a"] == "1"
     with pytest.raises(hammerspace.InvalidError, match="stays as it is"):
         snapshot.refresh()

@@ -29,6 +29,10 @@ class _Values(ValuesView[AnyStr]):
     def __iter__(self) -> Iterator[AnyStr]:
         return self._mapping._pairs("values")
 
+    def __contains__(self, value: object) -> bool:
+        # The base class iterates over keys, and looks them up in what may be another version by then.
+        return any(value is found or value == found for found in self)
+
 
 class _Items(ItemsView[AnyStr, AnyStr]):
     __slots__ = ()
