@@ -135,9 +135,12 @@ impl Reader {
         default: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let keys = gathered(keys)?;
-        let mut wanted = Vec::with_capacity(keys.len());
-        for key in &keys {
-            wanted.push(Given::of(key)?);
+        let (mut wanted, mut impossible) = (Vec::with_capacity(keys.len()), Vec::new());
+        for (at, key) in keys.iter().enumerate() {
+            wanted.push(possible(Given::of(key), py)?.unwrap_or_else(|| {
+                impossible.push(at);
+                Given::STAND_IN
+            }));
         }
         let snapshot = self.snapshot_now();
         let found = snapshot.get_many(&wanted).map_err(raised)?;
@@ -145,6 +148,9 @@ impl Reader {
         let mut values = Vec::with_capacity(keys.len());
         for (key, value) in wanted.iter().zip(found) {
             values.push(value.map_or_else(|| Ok(default.clone()), |value| key.form.give(py, &value))?);
+        }
+        for at in impossible {
+            values[at] = default.clone();
         }
         PyList::new(py, values)
     }
@@ -232,7 +238,7 @@ fn of_a_snapshot() -> PyErr {
 
 /// What a lookup makes of a key: text that has no UTF-8 is no key of any space, so it is not found.
 #[inline]
-fn possible<T>(key: PyResult<T>, py: Python<'_>) -> PyResult<Option<T>> {
+pub(crate) fn possible<T>(key: PyResult<T>, py: Python<'_>) -> PyResult<Option<T>> {
     key.map(Some).or_else(|error| unless_impossible(error, py))
 }
 

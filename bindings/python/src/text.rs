@@ -36,6 +36,10 @@ pub(crate) struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
+    /// Takes the place of a key that no space can have. What is found for it is of no interest, and becomes bytes, which always
+    /// works.
+    pub(crate) const STAND_IN: Self = Self { bytes: &[], form: Form::Bytes };
+
     /// `UnicodeEncodeError` for lone surrogates, which have no UTF-8; `TypeError` for what is no string.
     #[inline]
     pub(crate) fn of(object: &'a Bound<'_, PyAny>) -> PyResult<Self> {

@@ -9,6 +9,7 @@ use pyo3::sync::MutexExt;
 use pyo3::types::PyList;
 
 use crate::errors::{invalid, raised};
+use crate::reader::possible;
 use crate::text::{Form, Given};
 
 /// The next version, private until it is published: the native half of a mutable mapping.
@@ -39,14 +40,20 @@ impl Writer {
         let outcome = self.lock(py).as_mut().map(work);
         outcome.ok_or_else(ended)?.map_err(raised)
     }
+
+    /// The value of a key; none, where it is no possible one.
+    fn find(&self, py: Python<'_>, key: Option<&Given<'_>>) -> PyResult<Option<Vec<u8>>> {
+        self.with(py, |writer| key.map_or(Ok(None), |key| writer.get(key)))
+    }
 }
 
 #[pymethods]
 impl Writer {
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let Given { bytes, form } = Given::of(key)?;
-        let found = self.with(py, |writer| writer.get(bytes))?;
-        form.give(py, &found.ok_or_else(|| missing(key))?)
+        let given = possible(Given::of(key), py)?;
+        let found = self.find(py, given.as_ref())?;
+        let (Given { form, .. }, value) = given.zip(found).ok_or_else(|| missing(key))?;
+        form.give(py, &value)
     }
 
     fn __setitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -55,8 +62,9 @@ impl Writer {
     }
 
     fn __delitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
-        let Given { bytes, .. } = Given::of(key)?;
+        let given = possible(Given::of(key), py)?;
         let delete = |writer: &mut hammerspace::Writer| {
+            let Some(Given { bytes, .. }) = given else { return Ok(false) };
             let was_there = writer.get(bytes)?.is_some();
             if was_there { writer.delete(bytes).map(|()| true) } else { Ok(false) }
         };
@@ -64,8 +72,8 @@ impl Writer {
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let Given { bytes, .. } = Given::of(key)?;
-        self.with(py, |writer| writer.get(bytes).map(|found| found.is_some()))
+        let given = possible(Given::of(key), py)?;
+        self.find(py, given.as_ref()).map(|found| found.is_some())
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {

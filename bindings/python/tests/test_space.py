@@ -51,14 +51,24 @@ def test_what_is_no_text_says_so(space: Space[str]) -> None:
 def test_keys_that_no_file_can_hold(space: Space[str]) -> None:
     space.load({"a": "1"})
     assert "\ud800" not in space and space.get("\ud800") is None
-    with pytest.raises(KeyError):
-        space["\ud800"]
+    assert space.get("\ud800", raw=True) is None and "\ud800" not in space.keys() and ("\ud800", "1") not in space.items()
+    for reading in [space, space.snapshot()]:
+        with pytest.raises(KeyError):
+            reading["\ud800"]
+        assert reading.get_many(["\ud800", "a", "x", "\udfff"]) == [None, "1", None, None]
+        assert reading.get_many(["a", "b\ud800"], 7) == ["1", 7]
     with pytest.raises(UnicodeEncodeError):
         space.load({"\ud800": "1"})
     for wrong in [1, None, 1.5, ("a",), ["a"], bytearray(b"a")]:
         for lookup in [space.__getitem__, space.__contains__, space.get, lambda key: space.get_many([key])]:
             with pytest.raises(TypeError, match="str or bytes"):
                 lookup(wrong)
+
+
+def test_an_empty_key_is_not_taken_for_one_that_no_file_can_hold(space: Space[str]) -> None:
+    space.load({"": b"\xff"})
+    assert space.get_many(["\ud800"], "default") == ["default"]
+    assert space.get_many([b"", "\ud800"]) == [b"\xff", None]
 
 
 def test_subclasses_of_str_and_bytes_are_keys(space: Space[str]) -> None:
@@ -114,16 +124,6 @@ def test_an_iteration_stays_in_its_version_and_may_be_left(space: Space[str], pu
         break
 
 
-def test_a_snapshot_stays(space: Space[str], publish: Publish) -> None:
-    publish({"a": "1"})
-    space.refresh()
-    snapshot = space.snapshot()
-    publish({"a": "2", "b": "2"})
-    assert space.refresh() and space["a"] == "2"
-    assert snapshot["a"] == "1" and dict(snapshot) == {"a": "1"} and len(snapshot) == 1
-    assert snapshot.version == 1 and space.version == 2
-    assert snapshot.get("a", raw=True) == b"1" and snapshot.get_many(["a", "b"]) == ["1", None]
-    del space
 def test_looking_for_a_value_stays_in_its_version(space: Space[str], publish: Publish) -> None:
     """A value that is asked whether it is the one refreshes meanwhile."""
     old, new = {"a": "1", "b": "2", "c": "3"}, {"c": "2"}
@@ -147,6 +147,16 @@ def test_looking_for_a_value_stays_in_its_version(space: Space[str], publish: Pu
     assert "2" in space.values() and "3" not in space.values()
 
 
+def test_a_snapshot_stays(space: Space[str], publish: Publish) -> None:
+    publish({"a": "1"})
+    space.refresh()
+    snapshot = space.snapshot()
+    publish({"a": "2", "b": "2"})
+    assert space.refresh() and space["a"] == "2"
+    assert snapshot["a"] == "1" and dict(snapshot) == {"a": "1"} and len(snapshot) == 1
+    assert snapshot.version == 1 and space.version == 2
+    assert snapshot.get("a", raw=True) == b"1" and snapshot.get_many(["a", "b"]) == ["1", None]
+    del space
     assert snapshot["a"] == "1"
     with pytest.raises(hammerspace.InvalidError, match="stays as it is"):
         snapshot.refresh()
@@ -228,6 +238,38 @@ def test_a_pickle_is_path_and_version(path: Path) -> None:
     assert copy.copy(space)["a"] == "3" and copy.deepcopy(space)["a"] == "3"
 
 
+def test_a_relative_path_is_that_of_where_it_was_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to("here")
+    monkeypatch.chdir(tmp_path / "there")
+    hammerspace.open("words", create=True, durability="none").load({"a": "another space"})
+    monkeypatch.chdir(tmp_path / "here")
+    space = hammerspace.open("../link/words", create=True, durability="none")
+    space.load({"a": "1"})
+    shared, dumped = space.as_bytes(), pickle.dumps(space)
+    for elsewhere in [tmp_path, tmp_path / "there"]:
+        monkeypatch.chdir(elsewhere)
+        for again in [pickle.loads(dumped), pickle.loads(pickle.dumps(space)), copy.copy(space), copy.deepcopy(space)]:
+            assert dict(again) == {"a": "1"} and again.path == space.path
+        assert dict(pickle.loads(pickle.dumps(shared))) == {b"a": b"1"}
+    assert space.path == shared.path == f"{tmp_path}/here/../link/words", "links are left alone"
+    assert repr(space.path) in repr(space)
+    assert space.load({"a": "2"}) and hammerspace.open(tmp_path / "here/words")["a"] == "2"
+
+
+def test_a_path_that_no_directory_is_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked for where it is needed only, and what is wrong is said as ever."""
+    space = hammerspace.open(tmp_path / "space", create=True)
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert hammerspace.open(tmp_path / "space") == space
+    for path in ["", "words"]:
+        with pytest.raises(hammerspace.MissingError):
+            hammerspace.open(path)
+
+
 def test_a_pickle_of_what_is_gone(path: Path) -> None:
     dumped = pickle.dumps(hammerspace.open(path, create=True))
     os.remove(path / "hammerspace.lock")
@@ -261,38 +303,6 @@ def test_options(path: Path) -> None:
             hammerspace.open(path, **wrong)
     with pytest.raises(TypeError):
         hammerspace.open(path, colour="red")
-def test_a_relative_path_is_that_of_where_it_was_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "here").mkdir()
-    (tmp_path / "there").mkdir()
-    (tmp_path / "link").symlink_to("here")
-    monkeypatch.chdir(tmp_path / "there")
-    hammerspace.open("words", create=True, durability="none").load({"a": "another space"})
-    monkeypatch.chdir(tmp_path / "here")
-    space = hammerspace.open("../link/words", create=True, durability="none")
-    space.load({"a": "1"})
-    shared, dumped = space.as_bytes(), pickle.dumps(space)
-    for elsewhere in [tmp_path, tmp_path / "there"]:
-        monkeypatch.chdir(elsewhere)
-        for again in [pickle.loads(dumped), pickle.loads(pickle.dumps(space)), copy.copy(space), copy.deepcopy(space)]:
-            assert dict(again) == {"a": "1"} and again.path == space.path
-        assert dict(pickle.loads(pickle.dumps(shared))) == {b"a": b"1"}
-    assert space.path == shared.path == f"{tmp_path}/here/../link/words", "links are left alone"
-    assert repr(space.path) in repr(space)
-    assert space.load({"a": "2"}) and hammerspace.open(tmp_path / "here/words")["a"] == "2"
-
-
-def test_a_path_that_no_directory_is_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is asked for where it is needed only, and what is wrong is said as ever."""
-    space = hammerspace.open(tmp_path / "space", create=True)
-    (tmp_path / "gone").mkdir()
-    monkeypatch.chdir(tmp_path / "gone")
-    (tmp_path / "gone").rmdir()
-    assert hammerspace.open(tmp_path / "space") == space
-    for path in ["", "words"]:
-        with pytest.raises(hammerspace.MissingError):
-            hammerspace.open(path)
-
-
     with pytest.raises(TypeError):
         Space(path, colour="red")
 

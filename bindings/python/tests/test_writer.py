@@ -93,6 +93,28 @@ def test_what_is_no_string_is_refused_and_changes_nothing(space: Space[str]) -> 
     assert dict(w) == {"a": "1"}
 
 
+def test_a_key_that_no_file_can_hold_is_not_found(space: Space[str]) -> None:
+    space.load({"a": "1"})
+    w = space.writer()
+    assert "\ud800" not in w and w.get("\ud800") is None and w.pop("\ud800", "x") == "x"
+    for use in [w.__getitem__, w.__delitem__, w.pop]:
+        with pytest.raises(KeyError) as error:
+            use("\ud800")
+        assert error.value.args == ("\ud800",)
+    with pytest.raises(UnicodeEncodeError):
+        w["\ud800"] = "1"
+    with pytest.raises(UnicodeEncodeError):
+        w.setdefault("\ud800", "1")
+    for wrong in [1, None]:
+        for use in [w.__getitem__, w.__delitem__, w.__contains__, w.get]:
+            with pytest.raises(TypeError, match="str or bytes"):
+                use(wrong)
+    w.discard()
+    for use in [w.__getitem__, w.__delitem__, w.__contains__]:
+        with pytest.raises(hammerspace.InvalidError, match="take a new one"):
+            use("\ud800")
+
+
 def test_loading(space: Space[str], path: Path) -> None:
     assert space.load({"a": "1"}) == 1
     assert space.load([("b", "2"), ["c", "3"]]) == 2 and dict(space) == {"b": "2", "c": "3"}
