@@ -12,7 +12,8 @@
 //!    Python object is made, while such a lock is held. So nothing here needs the GIL, and Python's threads may share
 //!    everything. See "Python without its lock" in the design notes.
 //! 2. No Python object is held by one of ours, so the garbage collector has nothing to traverse.
-//! 3. Lookups keep the GIL: they take less time than to give it up. Opening, publishing and loading give it up.
+//! 3. Lookups keep the GIL, and so does a refresh that has nothing to do: they take less time than to give it up. What opens,
+//!    publishes, loads, clears or lists versions gives it up.
 //! 4. A panic arrives as PyO3's `PanicException`.
 
 mod errors;

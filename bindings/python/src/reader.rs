@@ -173,8 +173,10 @@ impl Reader {
     }
 
     /// Moves on to the current version; whether it was another one.
-    fn refresh(&self) -> PyResult<bool> {
-        self.space()?.refresh().map_err(raised)
+    fn refresh(&self, py: Python<'_>) -> PyResult<bool> {
+        let space = self.space()?;
+        // To give up the lock costs more than to see that nothing is to be done.
+        if space.may_be_behind() { py.detach(|| space.refresh()).map_err(raised) } else { Ok(false) }
     }
 
     /// Goes to the version of this number, if it is on disk; whether it is.
@@ -214,7 +216,8 @@ impl Reader {
 
     /// The versions on disk, newest first: number, name, whether it is current, entries, bytes, seconds since 1970.
     fn _versions<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        let versions = self.space()?.versions().map_err(raised)?;
+        let space = self.space()?;
+        let versions = py.detach(|| space.versions()).map_err(raised)?;
         let row = |version: hammerspace::VersionInfo| {
             let published = version.published.duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs_f64();
             (version.number, version.uid, version.is_current, version.entries, version.bytes, published)

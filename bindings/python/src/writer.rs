@@ -1,5 +1,6 @@
 //! Writing: the next version as a mapping that can be changed.
 
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hammerspace::Space;
@@ -88,10 +89,13 @@ impl Writer {
 
     /// Starts again, from nothing.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, |writer| {
-            *writer = self.space.replace()?;
-            Ok(())
-        })
+        if self.closed(py) {
+            return Err(ended());
+        }
+        let empty = py.detach(|| self.space.replace()).map_err(raised)?;
+        let full = self.with(py, |writer| Ok(mem::replace(writer, empty)))?;
+        py.detach(|| drop(full));
+        Ok(())
     }
 
     /// Makes it the current version, to which the space it was begun on moves on. Gives its number.

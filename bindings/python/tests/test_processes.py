@@ -250,10 +250,8 @@ def test_an_iterator_is_used_by_what_its_own_step_collects(space: Space[str]) ->
     in_child(child)
 
 
-def test_publishing_lets_other_threads_run(space: Space[str]) -> None:
-    """Opening, publishing and loading give up the interpreter's lock where they wait for the disk."""
-    w = space.writer()
-    w.update({str(n): "x" * 100 for n in range(200_000)})
+def others_run_during(work: Callable[[], Any]) -> bool:
+    """Whether another thread gets the interpreter's lock while this runs, which takes some milliseconds in native code."""
     ticks, done = [0], threading.Event()
 
     def tick() -> None:
@@ -263,11 +261,41 @@ def test_publishing_lets_other_threads_run(space: Space[str]) -> None:
     thread = threading.Thread(target=tick)
     thread.start()
     before = ticks[0]
-    w.publish()
+    work()
     during = ticks[0] - before
     done.set()
     thread.join()
-    assert during > 2, "it kept the lock"
+    return during > 2
+
+
+def test_publishing_lets_other_threads_run(space: Space[str]) -> None:
+    """Opening, publishing and loading give up the interpreter's lock where they wait for the disk."""
+    w = space.writer()
+    w.update({str(n): "x" * 100 for n in range(200_000)})
+    assert others_run_during(w.publish), "it kept the lock"
+
+
+def test_refreshing_lets_other_threads_run(path: Path, publish: Publish) -> None:
+    """Where there is a version to open; with this paging it is copied."""
+    space = hammerspace.open(path, create=True, paging="huge-pages")
+    publish({str(n): "x" * 1_000_000 for n in range(100)})
+    assert others_run_during(space.refresh), "it kept the lock"
+    assert len(space) == 100
+
+
+def test_clearing_a_writer_lets_other_threads_run(space: Space[str]) -> None:
+    """What was pending goes from disk and from memory; nothing of it is left."""
+    w = space.writer()
+    w.update({str(n): "x" * 100 for n in range(200_000)})
+    assert len(w) == 200_000
+    assert others_run_during(w.clear), "it kept the lock"
+    assert len(w) == 0
+
+
+@pytest.mark.skipif(bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="there is no lock to keep")
+def test_canary_what_keeps_the_interpreter_s_lock_is_noticed(space: Space[str]) -> None:
+    space.load({"large": "x" * 100_000_000})
+    assert not others_run_during(lambda: space["large"]), "a lookup keeps it"
 
 
 def test_it_does_not_ask_for_the_interpreter_s_lock() -> None:

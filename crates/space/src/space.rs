@@ -128,7 +128,24 @@ impl Space {
     /// [poll interval](Options::poll).
     #[inline]
     pub fn refresh(&self) -> Result<bool> {
-        if self.watch.is_quiet() { Ok(false) } else { self.look() }
+        if self.may_be_behind() { self.look() } else { Ok(false) }
+    }
+
+    /// Whether [`refresh`](Self::refresh) would look at the directory; where it would not, it says no and has done nothing. For
+    /// who has to prepare for what may take long, as by giving up an interpreter's lock.
+    ///
+    /// ```
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let space = hammerspace_space::Options::new().poll(std::time::Duration::MAX).create(scratch.path())?;
+    /// # let writer = space.writer()?;
+    /// assert!(!space.may_be_behind());
+    /// writer.publish()?;
+    /// assert!(space.may_be_behind() && space.refresh()? && !space.may_be_behind());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn may_be_behind(&self) -> bool {
+        !self.watch.is_quiet()
     }
 
     #[cold]
