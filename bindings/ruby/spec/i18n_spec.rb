@@ -82,6 +82,27 @@ RSpec.describe I18n::Backend::Hammerspace do
     expect([reader.translate(:de, :a), reader.refresh, reader.translate(:de, :a)]).to eq(['1', true, '2'])
   end
 
+  it 'says which locales there are while another thread is looking' do
+    store(:de, a: '1')
+    store(:fr, a: '1')
+    I18n.backend.publish
+    reader = described_class.new(path)
+    expect(reader.translate(:de, :a)).to eq('1')
+    begun, go_on = Queue.new, Queue.new
+    first = true
+    reader.hash.define_singleton_method(:each_key) do |*arguments, &block|
+      waits, first = first, false
+      begun << true && go_on.pop if waits
+      super(*arguments, &block)
+    end
+    slow = Thread.new { reader.available_locales }
+    begun.pop
+    expect(reader.available_locales).to contain_exactly(:de, :fr)
+    go_on << true
+    expect(slow.value).to contain_exactly(:de, :fr)
+    expect { reader.available_locales << :xx }.not_to(change { reader.available_locales })
+  end
+
   describe 'the rule of a catalogue' do
     rule = lambda do |plural|
       described_class.const_get(:PluralRule).new("Language: xx\nPlural-Forms: nplurals=9; plural=#{plural};\n")

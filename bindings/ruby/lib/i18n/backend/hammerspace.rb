@@ -64,7 +64,10 @@ module I18n
       # What a catalogue has for different counts.
       Forms = Struct.new(:texts)
 
-      private_constant :Typed, :Children, :Forms, :PluralRule
+      # Which locales there are, and the version that says so.
+      Locales = Struct.new(:version, :names)
+
+      private_constant :Typed, :Children, :Forms, :Locales, :PluralRule
 
       # What a class that takes these up can have Fallbacks, Pluralization and the like included over.
       module Implementation
@@ -100,11 +103,13 @@ module I18n
         end
 
         def available_locales
-          version = hash.uid
-          return @locales if version && @locales_of == version
-
-          @locales_of = version
-          @locales = hash.each_key.map { |key| key[/\A[^.]+/] }.uniq.compact.map(&:to_sym)
+          known, version = @locales, hash.uid
+          # One object, so that a thread that comes in between sees all of it or nothing.
+          unless known && version && known.version == version
+            names = hash.each_key.map { |key| key[/\A[^.]+/] }.uniq.compact.map(&:to_sym)
+            @locales = known = Locales.new(version, names.freeze).freeze
+          end
+          known.names.dup
         end
 
         # All are there, always.
