@@ -103,6 +103,55 @@ RSpec.describe I18n::Backend::Hammerspace do
     expect { reader.available_locales << :xx }.not_to(change { reader.available_locales })
   end
 
+  describe 'where only available locales are allowed' do
+    around do |example|
+      I18n.enforce_available_locales = true
+      I18n.config.clear_available_locales_set
+      example.run
+    ensure
+      I18n.enforce_available_locales = false
+      I18n.available_locales = nil
+    end
+
+    # As a request has it, behind the middleware.
+    let(:request) { ->(key, locale) { Hammerspace::Refresh.new(->(_env) { I18n.t(key, locale: locale) }, I18n.backend).call({}) } }
+    let(:elsewhere) { described_class.new(path, durability: :none) }
+
+    def publish_elsewhere(locale, **data)
+      elsewhere.store_translations(locale, data)
+      elsewhere.publish
+    end
+
+    it 'knows a locale from the first refresh on' do
+      expect { request.call(:a, :de) }.to raise_error(I18n::InvalidLocale)
+      publish_elsewhere(:de, a: '1')
+      expect(request.call(:a, :de)).to eq('1')
+      expect { request.call(:a, :fr) }.to raise_error(I18n::InvalidLocale)
+      publish_elsewhere(:fr, a: '2')
+      expect([request.call(:a, :fr), request.call(:a, :de)]).to eq(%w[2 1])
+      elsewhere.hash.clear
+      expect { request.call(:a, :de) }.to raise_error(I18n::InvalidLocale)
+    end
+
+    it 'knows it also if it was read before it was refreshed' do
+      expect(I18n.locale_available?(:de)).to be(false)
+      publish_elsewhere(:de, a: '1')
+      expect(I18n.backend.translate(:de, :a)).to eq('1')
+      expect(request.call(:a, :de)).to eq('1')
+    end
+
+    it 'lets I18n keep what it knows while nothing is published, or if it was told' do
+      publish_elsewhere(:de, a: '1')
+      known = 2.times.map { request.call(:a, :de) && I18n.config.available_locales_set }
+      expect(known.first).to be(known.last)
+      I18n.available_locales = %i[de en]
+      known = I18n.config.available_locales_set
+      publish_elsewhere(:fr, a: '1')
+      expect { request.call(:a, :fr) }.to raise_error(I18n::InvalidLocale)
+      expect(I18n.config.available_locales_set).to be(known)
+    end
+  end
+
   describe 'the rule of a catalogue' do
     rule = lambda do |plural|
       described_class.const_get(:PluralRule).new("Language: xx\nPlural-Forms: nplurals=9; plural=#{plural};\n")

@@ -95,7 +95,11 @@ module I18n
         def publish = hash.publish
 
         # Moves on to what is current. Hammerspace::Refresh takes a backend like a hash.
-        def refresh = hash.refresh
+        def refresh
+          changed = hash.refresh
+          forget_available_locales
+          changed
+        end
 
         def reload!
           refresh
@@ -128,6 +132,15 @@ module I18n
         end
 
         private
+
+        # I18n keeps the locales that we named, to see at once which are allowed; those of another version it is to ask for
+        # again. Not those that it was told by I18n.available_locales=.
+        def forget_available_locales
+          known = @locales
+          return if known.nil? || known.version == hash.uid || I18n.config.available_locales_initialized?
+
+          I18n.config.clear_available_locales_set
+        end
 
         def at(key)
           return @procs[key] if @procs.key?(key)
