@@ -199,6 +199,24 @@ RSpec.describe I18n::Backend::Hammerspace do
       .to eq(['Guten Morgen.', '2 Äpfel', 'ein Apfel', [:de]])
   end
 
+  it 'adds to what the command loaded, and the command to that', if: File.executable?(command) do
+    { 'one' => %({"de": {"apples": {"one": "ein Apfel", "other": "%{count} Äpfel"}}}),
+      'two' => %({"de": {"pears": {"one": "eine Birne", "other": "%{count} Birnen"}}}) }.each do |name, text|
+      File.write("#{path}.#{name}.json", text)
+    end
+    expect(system(command, 'load', path, "#{path}.one.json", out: File::NULL)).to be(true)
+    store(:de, apples: { zero: 'kein Apfel' }, pears: { zero: 'keine Birne', other: 'zu ersetzen' })
+    I18n.backend.publish
+    expect(system(command, 'load', path, "#{path}.two.json", out: File::NULL)).to be(true)
+    I18n.backend.refresh
+    I18n.locale = :de
+    expect([0, 1, 2].map { |count| I18n.t(:apples, count: count) }).to eq(['kein Apfel', 'ein Apfel', '2 Äpfel'])
+    expect([0, 1, 2].map { |count| I18n.t(:pears, count: count) }).to eq(['keine Birne', 'eine Birne', '2 Birnen'])
+    expect(I18n.t(:apples)).to eq(zero: 'kein Apfel', one: 'ein Apfel', other: '%{count} Äpfel')
+    store(:de, apples: { one: nil })
+    expect(I18n.t(:apples)).to eq(zero: 'kein Apfel', other: '%{count} Äpfel')
+  end
+
   it 'pluralizes what the command loaded by the rule of its catalogue', if: File.executable?(command) do
     File.write("#{path}.pl.po", <<~PO)
       msgid ""

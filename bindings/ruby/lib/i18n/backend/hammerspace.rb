@@ -163,8 +163,9 @@ module I18n
           @rules[locale] ||= PluralRule.new(hash["#{locale}."])
         end
 
+        # Forms for counts that the command loaded are named nowhere, and belong to it as well.
         def subtree(key, names)
-          names.each_with_object({}) do |name, tree|
+          (names | PLURALS).each_with_object({}) do |name, tree|
             value = at("#{key}.#{name}")
             tree[name.tr(Flatten::SEPARATOR_ESCAPE_CHAR, Flatten::FLATTEN_SEPARATOR).to_sym] = value unless value.nil?
           end
