@@ -199,6 +199,25 @@ RSpec.describe I18n::Backend::Hammerspace do
       .to eq(['Guten Morgen.', '2 Äpfel', 'ein Apfel', [:de]])
   end
 
+  it 'reads the files of Rails that the command loaded', if: File.executable?(command) do
+    File.write("#{path}.yml", <<~YAML)
+      de: &german
+        shop:
+          title: "Laden"
+          apples:
+            one: ein Apfel
+            other: "%{count} Äpfel"
+      de-AT:
+        <<: *german
+        farewell: |
+          Baba
+    YAML
+    expect(system(command, 'load', path, "#{path}.yml", out: File::NULL)).to be(true)
+    I18n.locale = :'de-AT'
+    expect([I18n.t(:'shop.title'), I18n.t(:'shop.apples', count: 2), I18n.t(:farewell), I18n.available_locales.sort])
+      .to eq(['Laden', '2 Äpfel', "Baba\n", %i[de de-AT]])
+  end
+
   it 'adds to what the command loaded, and the command to that', if: File.executable?(command) do
     { 'one' => %({"de": {"apples": {"one": "ein Apfel", "other": "%{count} Äpfel"}}}),
       'two' => %({"de": {"pears": {"one": "eine Birne", "other": "%{count} Birnen"}}}) }.each do |name, text|

@@ -11,6 +11,8 @@ pub enum Format {
     Mo,
     /// One JSON document, flat or nested, `.json`.
     Json,
+    /// One YAML document, flat or nested, `.yaml` or `.yml`.
+    Yaml,
     /// One JSON object `{"key": …, "value": …}` per line, `.ndjson` or `.jsonl`.
     Ndjson,
     /// Comma-separated values, `.csv`.
@@ -21,7 +23,7 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order of the manual.
-    pub const ALL: [Self; 6] = [Self::Po, Self::Mo, Self::Json, Self::Ndjson, Self::Csv, Self::Tsv];
+    pub const ALL: [Self; 7] = [Self::Po, Self::Mo, Self::Json, Self::Yaml, Self::Ndjson, Self::Csv, Self::Tsv];
 
     /// The format's name, which is also its first extension.
     pub const fn name(self) -> &'static str {
@@ -34,6 +36,7 @@ impl Format {
             Self::Po => &["po"],
             Self::Mo => &["mo", "gmo"],
             Self::Json => &["json"],
+            Self::Yaml => &["yaml", "yml"],
             Self::Ndjson => &["ndjson", "jsonl"],
             Self::Csv => &["csv"],
             Self::Tsv => &["tsv"],
@@ -57,6 +60,7 @@ mod tests {
             assert_eq!(Format::of(format!("de.{}", format.name())), Some(format));
         }
         assert_eq!(Format::of("locale/de/LC_MESSAGES/app.MO"), Some(Format::Mo));
+        assert_eq!(Format::of("config/locales/de.yml"), Some(Format::Yaml));
         assert_eq!(Format::of("events.jsonl"), Some(Format::Ndjson));
         assert_eq!(Format::of("fruits.spl"), None);
         assert_eq!(Format::of("po"), None);

@@ -12,13 +12,12 @@
 //! The document is an object or an array, at most [`DEPTH_MAX`] deep, in UTF-8 (RFC 8259).
 
 use crate::budget::Budget;
+use crate::path::Path;
 use crate::{Sink, without_bom};
 use hammerspace_error::{Error, Kind, Result};
 use json_event_parser::{JsonEvent, JsonSyntaxError, SliceJsonParser};
-use std::io::Write;
 
-/// How deep objects and arrays may be nested.
-pub const DEPTH_MAX: usize = 128;
+pub use crate::path::DEPTH_MAX;
 
 /// Bytes out for each byte in. A leaf of ten bytes may well sit below a few hundred bytes of names.
 const UNFOLDING: usize = 100;
@@ -61,65 +60,6 @@ pub(crate) fn leaves(bytes: &[u8], first_line: u64, sink: &mut LeafSink) -> Resu
         let key = path.leaf()?;
         budget.spend(key.len() + value.map_or(0, <[u8]>::len))?;
         sink(key, value)?;
-    }
-}
-
-/// The dotted key of the place we are at, and how much of it each open object or array contributed.
-#[derive(Default)]
-struct Path {
-    key: Vec<u8>,
-    open: Vec<Level>,
-}
-
-struct Level {
-    /// Bytes of the key that all members share, their dot included.
-    prefix_len: usize,
-    /// The next element, in an array.
-    index: Option<u64>,
-}
-
-impl Path {
-    /// The member of this name is next.
-    fn name(&mut self, name: &str) {
-        if let Some(level) = self.open.last() {
-            self.key.truncate(level.prefix_len);
-            self.key.extend_from_slice(name.as_bytes());
-        }
-    }
-
-    /// A value begins: in an array it has no name yet.
-    fn number(&mut self) {
-        if let Some(Level { prefix_len, index: Some(index) }) = self.open.last_mut() {
-            self.key.truncate(*prefix_len);
-            write!(self.key, "{index}").expect("a Vec takes all that is written");
-            *index += 1;
-        }
-    }
-
-    fn open(&mut self, array: bool) -> Result<()> {
-        if self.open.len() == DEPTH_MAX {
-            return Err(Error::new(Kind::Corrupt, format!("nested deeper than {DEPTH_MAX} levels"))
-                .remedy("flatten the document: nested names are joined by `.` anyway"));
-        }
-        self.number();
-        if !self.open.is_empty() {
-            self.key.push(b'.');
-        }
-        self.open.push(Level { prefix_len: self.key.len(), index: array.then_some(0) });
-        Ok(())
-    }
-
-    fn close(&mut self) {
-        self.open.pop();
-    }
-
-    fn leaf(&mut self) -> Result<&[u8]> {
-        if self.open.is_empty() {
-            return Err(Error::new(Kind::Corrupt, "the document is a single value, which has no key")
-                .remedy("put it into an object: {\"key\": value}"));
-        }
-        self.number();
-        Ok(&self.key)
     }
 }
 

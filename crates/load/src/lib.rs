@@ -1,14 +1,14 @@
 //! Readers for what translations and tables come in: bytes in, (key, value) pairs out.
 //!
 //! ```text
-//! bytes ──► po │ mo │ json │ ndjson │ table (CSV, TSV) ──► sink(key, value), once per pair, in file order
+//! bytes ──► po │ mo │ json │ yaml │ ndjson │ table (CSV, TSV) ──► sink(key, value), once per pair, in file order
 //! ```
 //!
 //! What always holds:
 //! 1. Nothing here opens a file, and nothing here panics, whatever the bytes.
 //! 2. Time, and the bytes handed to the sink, are linear in the input; where a format would allow more, a
 //!    budget says no (`budget.rs`).
-//! 3. `.po`, `.mo`, JSON and NDJSON give UTF-8, whatever charset they came in; CSV and TSV give the bytes they hold.
+//! 3. `.po`, `.mo`, JSON, YAML and NDJSON give UTF-8, whatever charset they came in; CSV and TSV give the bytes they hold.
 //! 4. A key that occurs twice is passed on twice. Who stores the pairs lets the last one win.
 //! 5. An error names the line (the offset in a `.mo`), what was found and what to do. Pairs before it were passed on.
 //!
@@ -32,8 +32,10 @@ mod format;
 pub mod json;
 pub mod mo;
 pub mod ndjson;
+mod path;
 pub mod po;
 pub mod table;
+pub mod yaml;
 
 use hammerspace_error::{Doing, Result};
 use std::io::BufRead;
@@ -55,12 +57,13 @@ pub struct Options {
 /// Reads the whole of `input` as `format` and hands every pair to `sink`.
 ///
 /// NDJSON, CSV and TSV stream, a line or row at a time. The other formats are brought into memory first; a caller who
-/// has them there calls [`po::read`], [`mo::read`] or [`json::read`] and saves the copy.
+/// has them there calls [`po::read`], [`mo::read`], [`json::read`] or [`yaml::read`] and saves the copy.
 pub fn read(format: Format, mut input: impl BufRead, options: Options, sink: &mut Sink) -> Result<()> {
     match format {
         Format::Po => po::read(&whole(input)?, options, sink),
         Format::Mo => mo::read(&whole(input)?, options, sink),
         Format::Json => json::read(&whole(input)?, sink),
+        Format::Yaml => yaml::read(&whole(input)?, sink),
         Format::Ndjson => ndjson::read(&mut input, sink),
         Format::Csv => table::read(&mut input, table::Dialect::Csv, options, sink),
         Format::Tsv => table::read(&mut input, table::Dialect::Tsv, options, sink),

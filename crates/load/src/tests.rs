@@ -69,6 +69,106 @@ fn json_is_bounded_in_depth_and_in_what_it_unfolds_to() {
 }
 
 #[test]
+fn yaml_is_flattened_like_json() {
+    gives(
+        Format::Yaml,
+        "\u{feff}# Rails\nde:\n  shop:\n    title: Laden\n    no: \"a\\tb\"\n    'null': 'null'\n  empty:\n  nothing: ~\n  \
+         list:\n  - x\n  - 1.50\n  - {d: true}\n  - null\n  - []\n  - !!str null\n  long: >-\n    one\n    line\n  ? e.f\n  : -0\n",
+        &[
+            ("de.shop.title", "Laden"),
+            ("de.shop.no", "a\tb"),
+            ("de.shop.null", "null"),
+            ("de.list.0", "x"),
+            ("de.list.1", "1.50"),
+            ("de.list.2.d", "true"),
+            ("de.list.5", "null"),
+            ("de.long", "one line"),
+            ("de.e.f", "-0"),
+        ],
+    );
+    gives(Format::Yaml, "- [a]\n- {1: no, ~: c}\n", &[("0.0", "a"), ("1.1", "no"), ("1.~", "c")]);
+    gives(Format::Yaml, "a: old\na: new", &[("a", "old"), ("a", "new")]);
+    gives(Format::Yaml, "{}", &[]);
+    for (format, sample) in samples() {
+        if format == Format::Json {
+            assert_eq!(
+                pairs(Format::Yaml, Options::default(), &sample).unwrap(),
+                pairs(format, Options::default(), &sample).unwrap()
+            );
+        }
+    }
+}
+
+#[test]
+fn yaml_aliases_stand_for_what_they_name() {
+    gives(
+        Format::Yaml,
+        "a: &a {b: x}\nc: [*a, *a]\n&k d: *k",
+        &[("a.b", "x"), ("c.0.b", "x"), ("c.1.b", "x"), ("d", "d")],
+    );
+    gives(
+        Format::Yaml,
+        "one: &one {x: 1, y: {p: 1}, x: 2}\ntwo: &two {x: 3, z: 3}\nboth: {y: {q: 4}, <<: [*one, *two]}\nquoted: {'<<': 5}",
+        &[
+            ("one.x", "1"),
+            ("one.y.p", "1"),
+            ("one.x", "2"),
+            ("two.x", "3"),
+            ("two.z", "3"),
+            ("both.x", "2"),
+            ("both.z", "3"),
+            ("both.y.q", "4"),
+            ("quoted.<<", "5"),
+        ],
+    );
+}
+
+#[test]
+fn yaml_says_where_it_is_wrong() {
+    refuses(Format::Yaml, "a: 1\nb: [2\nc: 3\n", "line 3");
+    refuses(Format::Yaml, "a: *b", "line 1");
+    refuses(Format::Yaml, "a: 1\nb: &b [*b]", "line 2, column 8: an alias of what");
+    refuses(Format::Yaml, "a: 1\n---\nb: 2", "line 2, column 1: a second document");
+    refuses(Format::Yaml, "a: 1\nb: !ruby/regexp /x/", "line 2, column 4: a value tagged `!ruby/regexp`");
+    refuses(Format::Yaml, "a: !!set {b}", "a value tagged");
+    refuses(Format::Yaml, "? [a]\n: 1", "line 1, column 3: a name that is no");
+    refuses(Format::Yaml, "x: &x y\nz:\n  *x : 1", "line 3, column 3: a name that is no");
+    refuses(Format::Yaml, "a:\n  <<: text", "merges what is no mapping");
+    refuses(Format::Yaml, b"a: 1\nb: \"\xff\"", "line 2: bytes that are no UTF-8");
+    refuses(Format::Yaml, b"a: 1\nb: 2\0\nc: 3", "line 2: a NUL byte");
+    refuses(Format::Yaml, "# nothing\n", "nothing in it");
+    refuses(Format::Yaml, "lonely", "a single value");
+    refuses(Format::Yaml, "~", "a single value");
+}
+
+#[test]
+fn yaml_is_bounded_in_depth_and_in_what_it_unfolds_to() {
+    let nested = |depth| ["[".repeat(depth), "1".to_string(), "]".repeat(depth)].concat();
+    gives(Format::Yaml, nested(yaml::DEPTH_MAX), &[(&["0"; yaml::DEPTH_MAX].join("."), "1")]);
+    refuses(Format::Yaml, nested(yaml::DEPTH_MAX + 1), "deeper");
+    refuses(Format::Yaml, format!("{{\"{}\": [{}1]}}", "long".repeat(10_000), "1,".repeat(20_000)), "unfold");
+    // Each line stands for nine times the one before; with something in it, and with nothing.
+    for innermost in ["laugh", "[]", "{}"] {
+        let laughs = |line| format!("l{}: &l{} [{}]\n", line + 1, line + 1, vec![format!("*l{line}"); 9].join(","));
+        refuses(
+            Format::Yaml,
+            format!("l0: &l0 {innermost}\n") + &(0..30).map(laughs).collect::<Vec<_>>().concat(),
+            "unfold",
+        );
+    }
+    let tower = |line| format!("l{}: &l{} [*l{line}]\n", line + 1, line + 1);
+    refuses(Format::Yaml, "l0: &l0 x\n".to_string() + &(0..50_000).map(tower).collect::<Vec<_>>().concat(), "deeper");
+    let names = (0..2000).map(|name| format!("k{name}: ")).collect::<Vec<_>>().join(", ");
+    refuses(Format::Yaml, format!("a: &a {{{names}}}\nb:\n") + &"- <<: *a\n".repeat(2000), "unfold");
+    for beginning in [
+        "[", "{", "- ", "? ", "&a ", "*a ", "!a ", "a: ", "[a, ", "{a: ", "\"", "'", "|\n", "%", "#", "- - ", "\n ",
+        "a\n",
+    ] {
+        drop(pairs(Format::Yaml, Options::default(), beginning.repeat(100_000).as_bytes()));
+    }
+}
+
+#[test]
 fn ndjson_is_a_pair_per_line() {
     gives(
         Format::Ndjson,
@@ -140,11 +240,12 @@ fn an_error_of_the_sink_ends_the_reading() {
 }
 
 /// One well-formed file of each format.
-fn samples() -> [(Format, Vec<u8>); 6] {
-    let texts: [&[u8]; 6] = [
+fn samples() -> [(Format, Vec<u8>); 7] {
+    let texts: [&[u8]; 7] = [
         include_bytes!("../tests/sample.po"),
         include_bytes!("../tests/sample.mo"),
         br#"{"fruit": {"apple": "\u00c4pfel", "more": ["x", 1.50, true, null]}}"#,
+        b"de: &de\n  a: \"x\\n\"\n  b: [1, {c: 'y'}]\nfr:\n  <<: *de\n  d: |\n    z\n",
         b"{\"key\": \"a\", \"value\": {\"b\": \"x\"}}\n{\"key\": \"c\", \"value\": 1}\n",
         b"a,\"x\"\"\"\nb,y\n",
         b"a\tx\nb\ty\n",

@@ -28,8 +28,8 @@ use crate::progress::Progress;
 pub(crate) struct Load {
     /// The directory of the space; made if it is missing
     space: PathBuf,
-    /// What to load, in this order: .po, .mo, .json (flat or nested), .ndjson, .csv, .tsv, or a Sparkey pair by the name
-    /// of its .spl or .spi; - is standard input
+    /// What to load, in this order: .po, .mo, .json and .yaml (flat or nested), .ndjson, .csv, .tsv, or a Sparkey pair
+    /// by the name of its .spl or .spi; - is standard input
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// What the files are in [default: as their names say]
