@@ -394,6 +394,10 @@ RSpec.describe Hammerspace::Hash do
 
   it 'refuses to be used before it is initialized' do
     expect { described_class.allocate['a'] }.to raise_error(TypeError)
-    expect { Hammerspace::Backend::Sparkey.allocate.size }.to raise_error(TypeError)
+    sparkey = Hammerspace::Backend::Sparkey
+    [-> { sparkey.allocate.size }, -> { sparkey.allocate.freeze }, -> { hash.backend.dup.freeze },
+     -> { sparkey.new(nil, path).size }, -> { sparkey.new(1, path)['a'] }].each do |use|
+      expect(&use).to raise_error(TypeError)
+    end
   end
 end

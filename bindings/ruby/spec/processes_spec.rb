@@ -144,6 +144,100 @@ RSpec.describe 'Processes' do
     end
   end
 
+  # While one thread is at work on a hash without Ruby's lock, others wait for it; here it looks through many versions.
+  describe 'who waits for a hash' do
+    # A hash with many versions, whose listing takes a while.
+    def slow
+      hash = open(durability: :none, keep: 50)
+      50.times { |at| hash.replace('a' => at.to_s).publish }
+      hash
+    end
+
+    # Runs the block while others are in `versions`, or wait for their turn.
+    def during_versions(hash)
+      busy = Array.new(3) { Thread.new { hash.versions } }
+      Thread.pass until busy.all? { |thread| thread.stop? || !thread.alive? }
+      yield
+    ensure
+      busy.each(&:join)
+    end
+
+    it 'finds what is pending' do
+      hash = slow
+      answers = Array.new(10) do
+        hash['x'] = '1'
+        during_versions(hash) { [hash.peek('x'), hash.delete('x')] }
+      end
+      expect([answers.uniq, hash['x']]).to eq([[%w[1 1]], nil])
+    end
+
+    it 'closes nothing if it is interrupted, loses nothing, and frees nothing that others use' do
+      expect(survives?('-e', <<~RUBY, path)).to be(true)
+        require 'hammerspace'
+        hash = Hammerspace.new(ARGV.first, durability: :none, keep: 50)
+        50.times { |at| hash.replace('a' => at.to_s).publish }
+        20.times do |at|
+          hash['b'] = at.to_s
+          busy = Array.new(3) { Thread.new { hash.versions } }
+          Thread.pass
+          closing = Thread.new { hash.close }
+          Thread.pass
+          closing.kill.join
+          exit false unless busy.map { |thread| thread.value.size }.uniq == [50] && hash['b'] == at.to_s
+        end
+      RUBY
+    end
+
+    it 'leaves no directory if it is interrupted in replace' do
+      hash = slow
+      before = directories.size
+      10.times do
+        busy = []
+        pairs = Enumerator.new do |to|
+          to.yield('a', 'new')
+          3.times { busy << Thread.new { hash.versions } }
+          Thread.pass
+        end
+        replacing = Thread.new { hash.replace(pairs) }
+        Thread.pass until busy.size == 3
+        Thread.pass
+        replacing.kill.join
+        busy.each(&:join)
+        hash.discard
+      end
+      expect(directories.size).to eq(before)
+    end
+
+    it 'is refused by Ruby in a trap handler, which changes nothing' do
+      hash = open
+      hash['a'] = '1'
+      refusal = nil
+      before = trap('USR1') do
+        hash.close
+      rescue ThreadError => error
+        refusal = error
+      end
+      Process.kill('USR1', Process.pid)
+      sleep(0.001) until refusal
+      expect([open['a'], hash.close, open['a']]).to eq([nil, nil, '1'])
+    ensure
+      trap('USR1', before || 'DEFAULT')
+    end
+
+    it 'may close when the process ends, whatever a signal began' do
+      child = fork do
+        hash = open
+        hash['a'] = '1'
+        trap('TERM') { exit }
+        at_exit { hash.close }
+        Process.kill('TERM', Process.pid)
+        sleep
+      end
+      Process.wait(child)
+      expect(open['a']).to eq('1')
+    end
+  end
+
   describe 'Ractors' do
     around do |example|
       warnings = Warning[:experimental]
@@ -167,6 +261,15 @@ RSpec.describe 'Processes' do
         expect([hash.to_h, hash.dup.to_h]).to all(eq('a' => '1', 'long' => 'y' * 100))
         expect(hash.dup.tap { |copy| copy['b'] = '2' }.discard.size).to eq(2)
       end
+    end
+
+    it 'may share one that was frozen before, and written after that' do
+      hash = open.freeze
+      hash['a'] = '1'
+      expect(hash['a']).to eq('1')
+      Ractor.make_shareable(hash)
+      expect([Ractor.new(hash) { |mine| mine['a'] }.take, hash.backend.frozen?]).to eq(['1', true])
+      expect { hash['b'] = '2' }.to raise_error(FrozenError)
     end
 
     # Memory for copies is taken without a lock.
@@ -195,7 +298,10 @@ RSpec.describe 'Processes' do
     end
 
     it 'do not get what a default would share' do
-      expect { Ractor.make_shareable(Hammerspace.new(path) { path }) }.to raise_error(Ractor::IsolationError)
+      hash = Hammerspace.new(path) { path }
+      expect { Ractor.make_shareable(hash) }.to raise_error(Ractor::IsolationError)
+      hash['a'] = '1'
+      expect(hash.to_a).to eq([%w[a 1]])
     end
   end
 

@@ -16,9 +16,10 @@ typedef struct {
 
 static void face_mark(void *data) {
     const face *self = data;
-    rb_gc_mark(self->backend);
+    // Ractor.make_shareable goes by this order. Defaults that cannot be shared refuse before the backend is frozen.
     rb_gc_mark(self->fallback);
     rb_gc_mark(self->fallback_proc);
+    rb_gc_mark(self->backend);
 }
 
 static const rb_data_type_t face_type = {
@@ -32,6 +33,10 @@ static VALUE allocate(VALUE class) {
     VALUE object = TypedData_Make_Struct(class, face, &face_type, self);
     self->backend = self->fallback = self->fallback_proc = Qnil;
     return object;
+}
+
+bool is_hash(VALUE object) {
+    return rb_typeddata_is_kind_of(object, &face_type);
 }
 
 static face *face_of(VALUE self) {
@@ -161,9 +166,7 @@ static VALUE fill_and_adopt(VALUE argument) {
     VALUE *given = (VALUE *)argument;
     each_of(given[1]);
     draft *draft = rb_check_typeddata(given[2], &draft_type);
-    hammerspace_writer *writer = draft->writer;
-    draft->writer = NULL;
-    store_adopt((store *)given[0], writer);
+    store_adopt((store *)given[0], &draft->writer);
     return Qnil;
 }
 
@@ -172,7 +175,7 @@ static VALUE replace(VALUE self, VALUE other) {
     store *store = store_of(self);
     draft *draft;
     VALUE object = TypedData_Make_Struct(rb_cObject, typeof(*draft), &draft_type, draft);
-    draft->writer = store_replacement(store);
+    store_replacement(store, &draft->writer);
     VALUE given[] = {(VALUE)store, rb_ary_new_from_args(2, other, object), object};
     rb_ensure(fill_and_adopt, (VALUE)given, give_up, object);
     RB_GC_GUARD(given[1]);

@@ -7,11 +7,14 @@
 // What always holds:
 // 1. At most one of `snapshot` and `writer` is there. A read that finds a snapshot, and a write that finds a writer, go
 //    straight to it; the interpreter's lock is all they need.
-// 2. Everything else may take long. It is done without the interpreter's lock, under the store's own mutex, and `busy` keeps
-//    writes from going straight meanwhile. It is not interrupted: it happened, or it did not.
+// 2. Everything else is a task. It may take long, and is done without the interpreter's lock, under the store's own mutex;
+//    `busy` keeps writes from going straight meanwhile. A task is not interrupted: it happened, or it did not. Who is
+//    interrupted while waiting for its turn, or asks in a trap handler, where Ruby gives no mutex, has changed nothing.
 // 3. What is pending belongs to the process that wrote it. A child's writes are refused until it lets go of it, as its
 //    reads do.
-// 4. A store that is shared between Ractors stays as it is.
+// 4. A store that is frozen, which is what Ractors may share, stays as it is.
+// 5. A writer that is being published or freed is nobody's: `writer` was emptied before. So whatever a fork cuts short, a
+//    child finds writers that are whole, and may free them.
 
 #include <pthread.h>
 // Before all other headers of Ruby, of which some need what it includes, from 3.3 on.
@@ -27,18 +30,48 @@ static void count_fork(void) {
     forks++;
 }
 
+// What a task does about pending writes that a child inherited.
+typedef enum { REFUSE, LET_GO, LEAVE } inherited;
+
 // What is to be done without the interpreter's lock, and what came of it.
 typedef struct task {
     store *store;
+    inherited inherited;
     hammerspace_error *(*work)(struct task *task);
+    // What comes after it, with the interpreter's lock and still alone with the store; may be NULL.
+    void (*settle)(struct task *task);
     bool done;
     hammerspace_error *error;
     hammerspace_table *table;
-    hammerspace_writer *writer;
+    // Where a writer comes from, or goes to.
+    hammerspace_writer **draft;
     uint64_t number;
-    bool changed;
+    bool changed, refused;
     hammerspace_versions *versions;
+    VALUE key, found;
 } task;
+
+static void refuse_frozen(const store *store) {
+    if (store->frozen)
+        rb_raise(rb_eFrozenError, "a hash that Ractors share stays at the version it was shared with; open another one");
+}
+
+NORETURN(static void refuse_inherited(const store *store));
+static void refuse_inherited(const store *store) {
+    rb_raise(error_class(HAMMERSPACE_KIND_INVALID),
+             "%s: what is pending was written before the fork and is the parent's, which alone can publish it; "
+             "let go of it by `discard`, then write it again", store->path);
+}
+
+static bool is_inherited(const store *store) {
+    return store->writer && store->owner != forks;
+}
+
+static void give_up(store *store) {
+    hammerspace_writer *writer = store->writer;
+    store->writer = NULL;
+    hammerspace_writer_free(writer);
+}
 
 static void *perform(void *argument) {
     task *task = argument;
@@ -49,11 +82,17 @@ static void *perform(void *argument) {
 
 static VALUE perform_alone(VALUE argument) {
     task *task = (void *)argument;
+    refuse_frozen(task->store);
+    if (task->inherited != LEAVE && is_inherited(task->store)) {
+        if (task->inherited == REFUSE) refuse_inherited(task->store);
+        give_up(task->store);
+    }
     task->store->busy = true;
     while (!task->done) {
         rb_nogvl(perform, task, NULL, NULL, RB_NOGVL_INTR_FAIL);
         if (!task->done) rb_thread_check_ints();
     }
+    if (task->settle) task->settle(task);
     return Qnil;
 }
 
@@ -66,42 +105,25 @@ static VALUE perform_exclusively(VALUE argument) {
     return rb_ensure(perform_alone, argument, not_busy, argument);
 }
 
+// Does the work, alone with the store.
+static void attempt(task *task) {
+    store *store = task->store;
+    refuse_frozen(store);
+    if (NIL_P(store->mutex)) store->mutex = rb_mutex_new();
+    rb_mutex_synchronize(store->mutex, perform_exclusively, (VALUE)task);
+}
+
+// The same, and raises what went wrong.
+static void run(task *task) {
+    attempt(task);
+    check(task->error);
+}
+
 static void drop_snapshot(store *store) {
     if (store->snapshot) snapshot_close(store->pin);
     store->snapshot = NULL;
     store->pin = Qnil;
     store->behind = false;
-}
-
-static bool is_shared(const store *store) {
-    return RB_FL_TEST_RAW(store->frontend, RUBY_FL_SHAREABLE);
-}
-
-static void refuse_shared(const store *store) {
-    if (is_shared(store))
-        rb_raise(rb_eFrozenError, "a hash that Ractors share stays at the version it was shared with; open another one");
-}
-
-// Does the work, alone with the store, and raises what went wrong.
-static void run(task *task) {
-    store *store = task->store;
-    refuse_shared(store);
-    if (NIL_P(store->mutex)) store->mutex = rb_mutex_new();
-    rb_mutex_synchronize(store->mutex, perform_exclusively, (VALUE)task);
-    check(task->error);
-}
-
-// What a child inherited: freed it does no harm, unless another thread of its parent was at work on it.
-static void let_go(store *store) {
-    if (!store->busy) hammerspace_writer_free(store->writer);
-    store->writer = NULL;
-}
-
-static void refuse_inherited(store *store) {
-    if (store->writer && store->owner != forks)
-        rb_raise(error_class(HAMMERSPACE_KIND_INVALID),
-                 "%s: what is pending was written before the fork and is the parent's, which alone can publish it; "
-                 "let go of it by `discard`, then write it again", store->path);
 }
 
 static hammerspace_error *open_space(store *store) {
@@ -111,11 +133,12 @@ static hammerspace_error *open_space(store *store) {
 }
 
 static void close_space(store *store) {
-    hammerspace_space_free(store->space);
+    hammerspace_space *space = store->space;
     store->space = NULL;
+    hammerspace_space_free(space);
 }
 
-// Publishes what is pending, if it is ours.
+// Publishes what is pending.
 static hammerspace_error *publish(task *task) {
     hammerspace_writer *writer = task->store->writer;
     if (!writer) return NULL;
@@ -147,18 +170,22 @@ static hammerspace_error *publish_and_look(task *task) {
     return error ? error : look(task);
 }
 
+// Unless another thread was faster.
+static hammerspace_error *open_current(task *task) {
+    return task->store->snapshot ? NULL : publish_and_look(task);
+}
+
+static void read_table(task *task) {
+    store *store = task->store;
+    if (!task->table) return;
+    store->pin = snapshot_new(task->table, store->reading);
+    store->snapshot = snapshot_of(store->pin);
+}
+
 snapshot *store_open(store *store) {
-    if (is_shared(store)) return NULL;
-    if (store->writer && store->owner != forks) let_go(store);
-    task task = {.store = store, .work = publish_and_look};
+    if (store->frozen) return NULL;
+    task task = {.store = store, .inherited = LET_GO, .work = open_current, .settle = read_table};
     run(&task);
-    // Another thread may have been faster.
-    if (store->snapshot) {
-        hammerspace_table_free(task.table);
-    } else if (task.table) {
-        store->pin = snapshot_new(task.table, store->reading);
-        store->snapshot = snapshot_of(store->pin);
-    }
     return store->snapshot;
 }
 
@@ -173,128 +200,134 @@ static hammerspace_error *begin(task *task) {
     store *store = task->store;
     if (store->writer) return NULL;
     hammerspace_error *error = open_space(store);
-    if (!error) error = hammerspace_space_update(store->space, &store->writer);
-    if (!error) store->owner = forks;
-    return error;
+    return error ? error : hammerspace_space_update(store->space, &store->writer);
+}
+
+// A writer has come: it is ours, and reading is over.
+static void turn_to_writing(task *task) {
+    if (task->error) return;
+    task->store->owner = forks;
+    drop_snapshot(task->store);
 }
 
 void store_begin(store *store) {
-    refuse_inherited(store);
-    task task = {.store = store, .work = begin};
+    task task = {.store = store, .work = begin, .settle = turn_to_writing};
     run(&task);
-    drop_snapshot(store);
 }
 
 static hammerspace_error *begin_replacement(task *task) {
     hammerspace_error *error = open_space(task->store);
-    return error ? error : hammerspace_space_replace(task->store->space, &task->writer);
+    return error ? error : hammerspace_space_replace(task->store->space, task->draft);
 }
 
-hammerspace_writer *store_replacement(store *store) {
-    refuse_inherited(store);
-    task task = {.store = store, .work = begin_replacement};
+void store_replacement(store *store, hammerspace_writer **draft) {
+    task task = {.store = store, .work = begin_replacement, .draft = draft};
     run(&task);
-    return task.writer;
 }
 
 static hammerspace_error *adopt(task *task) {
-    hammerspace_writer_free(task->store->writer);
-    task->store->writer = task->writer;
+    hammerspace_writer *before = task->store->writer;
+    task->store->writer = *task->draft;
+    *task->draft = NULL;
+    hammerspace_writer_free(before);
     return NULL;
 }
 
-void store_adopt(store *store, hammerspace_writer *writer) {
-    task task = {.store = store, .work = adopt, .writer = writer};
+void store_adopt(store *store, hammerspace_writer **draft) {
+    task task = {.store = store, .inherited = LEAVE, .work = adopt, .settle = turn_to_writing, .draft = draft};
     run(&task);
-    store->owner = forks;
-    drop_snapshot(store);
 }
 
 uint64_t store_publish(store *store) {
-    refuse_inherited(store);
     task task = {.store = store, .work = publish};
     run(&task);
     return task.number;
 }
 
-// With the interpreter's lock, which whoever refreshes a snapshot relies on.
-static VALUE close_all(VALUE argument) {
-    store *store = (void *)argument;
-    if (store->writer) let_go(store);
-    drop_snapshot(store);
-    close_space(store);
-    return Qnil;
+static hammerspace_error *publish_or_give_up(task *task) {
+    task->refused = is_inherited(task->store);
+    if (!task->refused) return publish(task);
+    give_up(task->store);
+    return NULL;
 }
 
-static VALUE publish_first(VALUE argument) {
-    store_publish((void *)argument);
-    return Qnil;
+// With the interpreter's lock, which whoever refreshes a snapshot relies on; and with the mutex, for who has that may be
+// at work on the space without the lock.
+static void close_all(task *task) {
+    drop_snapshot(task->store);
+    close_space(task->store);
 }
 
 void store_close(store *store) {
-    refuse_shared(store);
-    if (store->writer || store->space) rb_ensure(publish_first, (VALUE)store, close_all, (VALUE)store);
+    refuse_frozen(store);
+    if (!store->writer && !store->space) return;
+    task task = {.store = store, .inherited = LEAVE, .work = publish_or_give_up, .settle = close_all};
+    run(&task);
+    if (task.refused) refuse_inherited(store);
 }
 
 static hammerspace_error *clear(task *task) {
-    hammerspace_writer_free(task->store->writer);
-    task->store->writer = NULL;
+    give_up(task->store);
     hammerspace_error *error = open_space(task->store);
     return error ? error : hammerspace_space_clear(task->store->space);
 }
 
+static void forget_version(task *task) {
+    if (!task->error) drop_snapshot(task->store);
+}
+
 void store_clear(store *store) {
-    if (store->writer && store->owner != forks) let_go(store);
-    task task = {.store = store, .work = clear};
+    task task = {.store = store, .inherited = LET_GO, .work = clear, .settle = forget_version};
     run(&task);
-    drop_snapshot(store);
 }
 
 static hammerspace_error *discard(task *task) {
-    hammerspace_writer_free(task->store->writer);
-    task->store->writer = NULL;
+    give_up(task->store);
     return NULL;
 }
 
 void store_discard(store *store) {
-    if (store->writer && store->owner != forks) let_go(store);
-    task task = {.store = store, .work = discard};
+    task task = {.store = store, .inherited = LET_GO, .work = discard};
     run(&task);
 }
 
-// What a table has under a key, as a string with bytes of its own.
-static VALUE copy_from(store *store, hammerspace_value *value) {
-    if (!value->data) return Qnil;
-    VALUE text = text_of(store->reading, value->data, value->len);
-    hammerspace_value_free(value);
-    return text;
+// What an update would start from counts, and not what is being read.
+static hammerspace_error *look_if_none_pending(task *task) {
+    return task->store->writer ? NULL : look(task);
+}
+
+// Asks what is pending, or else the table. With the interpreter's lock: others may change the key, and write, without it.
+static void ask(task *task) {
+    store *store = task->store;
+    store->behind |= task->changed;
+    if (task->error || (!store->writer && !task->table)) return;
+    const char *key = RSTRING_PTR(task->key);
+    size_t len = (size_t)RSTRING_LEN(task->key);
+    hammerspace_value value;
+    task->error = store->writer ? hammerspace_writer_get(store->writer, key, len, &value)
+                                : hammerspace_table_get(task->table, key, len, &value);
+    if (task->error || !value.data) return;
+    // With bytes of its own.
+    task->found = text_of(store->reading, value.data, value.len);
+    hammerspace_value_free(&value);
 }
 
 VALUE store_peek(store *store, VALUE key) {
-    hammerspace_value value;
+    task task = {.store = store, .work = look_if_none_pending, .settle = ask, .key = key, .found = Qnil};
     if (store->writer && !store->busy && store->owner == forks) {
-        check(hammerspace_writer_get(store->writer, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), &value));
-        RB_GC_GUARD(key);
-        return copy_from(store, &value);
+        ask(&task);
+    } else {
+        attempt(&task);
     }
-    // Nothing is pending: what an update would start from counts, and not what is being read.
-    refuse_inherited(store);
-    task task = {.store = store, .work = look};
-    run(&task);
-    store->behind |= task.changed;
-    if (!task.table) return Qnil;
-    // The key is looked at after that: meanwhile another thread may have changed it.
-    hammerspace_error *error = hammerspace_table_get(task.table, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), &value);
-    VALUE found = error ? Qnil : copy_from(store, &value);
     hammerspace_table_free(task.table);
-    check(error);
+    check(task.error);
     RB_GC_GUARD(key);
-    return found;
+    return task.found;
 }
 
 bool store_refresh(store *store) {
     if (!store->snapshot) return store_open(store) != NULL;
-    refuse_shared(store);
+    refuse_frozen(store);
     bool changed;
     check(hammerspace_space_refresh(store->space, &changed));
     if (RB_LIKELY(!changed && !store->behind)) return false;
@@ -311,7 +344,6 @@ static hammerspace_error *roll_back(task *task) {
 }
 
 uint64_t store_rollback(store *store, uint64_t number) {
-    refuse_inherited(store);
     task task = {.store = store, .work = roll_back, .number = number};
     run(&task);
     return task.number;
@@ -323,7 +355,7 @@ static hammerspace_error *list(task *task) {
 }
 
 VALUE store_versions(store *store) {
-    task task = {.store = store, .work = list};
+    task task = {.store = store, .inherited = LEAVE, .work = list};
     run(&task);
     VALUE found = rb_ary_new();
     for (size_t at = 0; at < hammerspace_versions_len(task.versions); at++) {
@@ -348,10 +380,13 @@ static void store_mark(void *data) {
     rb_gc_mark(self->mutex);
 }
 
+// What a thread is at work on stays: in a child that is a thread of the parent's, which will never end that work here.
 static void store_free(void *data) {
     store *self = data;
-    hammerspace_writer_free(self->writer);
-    hammerspace_space_free(self->space);
+    if (!self->busy) {
+        hammerspace_writer_free(self->writer);
+        hammerspace_space_free(self->space);
+    }
     xfree(self->path);
     xfree(self);
 }
@@ -378,7 +413,7 @@ static VALUE configure(VALUE object, VALUE frontend, VALUE path, VALUE create, V
                        VALUE durability, VALUE compression, VALUE block_size, VALUE keep) {
     store *self = rb_check_typeddata(object, &store_type);
     if (self->path) rb_raise(rb_eTypeError, "already initialized");
-    self->path = ruby_strdup(StringValueCStr(path));
+    if (!is_hash(frontend)) rb_raise(rb_eTypeError, "a frontend is a Hammerspace::Hash, not %" PRIsVALUE, rb_inspect(frontend));
     self->frontend = frontend;
     self->create = RTEST(create);
     self->reading.encoding = rb_to_encoding_index(encoding);
@@ -389,14 +424,26 @@ static VALUE configure(VALUE object, VALUE frontend, VALUE path, VALUE create, V
     self->options.keep = NUM2UINT(keep);
     // Damage is for those who read to hear of, and for those who replace to mend.
     self->options.mend = true;
+    self->path = ruby_strdup(StringValueCStr(path));
     return object;
 }
 
-// So that Ractors may share it.
+// So that Ractors may share it: it stays at the version that is read, or would be. Ruby asks for this while all Ractors wait
+// for it, some for the interpreter's lock; so that is kept, and nobody is waited for.
 static VALUE freeze(VALUE object) {
     store *self = rb_check_typeddata(object, &store_type);
-    if (!is_shared(self) && store_read(self)) snapshot_share(self->pin);
-    if (!self->busy) self->mutex = Qnil;
+    if (!self->path) rb_raise(rb_eTypeError, "uninitialized Hammerspace");
+    if (!self->frozen) {
+        if (self->busy) rb_raise(rb_eThreadError, "%s: another thread is at work on this hash; share it after that", self->path);
+        if (is_inherited(self)) give_up(self);
+        task task = {.store = self, .work = open_current};
+        check(open_current(&task));
+        read_table(&task);
+        if (self->snapshot) snapshot_share(self->pin);
+        self->frozen = true;
+        // Ractors can share none. Who waits for it has it still, and is refused then.
+        self->mutex = Qnil;
+    }
     return rb_obj_freeze(object);
 }
 

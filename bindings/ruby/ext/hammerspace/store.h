@@ -73,6 +73,11 @@ VALUE snapshot_collect(VALUE object, part part);
 VALUE text_of(reading reading, const char *data, size_t len);
 void init_snapshot(VALUE hammerspace);
 
+// hash.c
+
+// Whether this is a Hammerspace::Hash.
+bool is_hash(VALUE object);
+
 // store.c
 
 typedef struct {
@@ -95,6 +100,8 @@ typedef struct {
     bool busy;
     // Whether `space` has seen a version that `snapshot` is not.
     bool behind;
+    // Whether it stays as it is.
+    bool frozen;
 } store;
 
 extern const rb_data_type_t store_type;
@@ -108,14 +115,14 @@ snapshot *store_open(store *store);
 void store_begin(store *store);
 // Publishes what is pending; its number, or 0.
 uint64_t store_publish(store *store);
-// Publishes what is pending, and closes everything.
+// Publishes what is pending, and closes everything. Who is interrupted before that has closed nothing.
 void store_close(store *store);
 void store_clear(store *store);
 // Gives up what is pending.
 void store_discard(store *store);
-// A writer that starts empty, to be made the pending one by store_adopt.
-hammerspace_writer *store_replacement(store *store);
-void store_adopt(store *store, hammerspace_writer *writer);
+// A writer that starts empty, to be made the pending one by store_adopt, which takes it.
+void store_replacement(store *store, hammerspace_writer **draft);
+void store_adopt(store *store, hammerspace_writer **draft);
 // What a key has, or would have if what is pending were published; Qnil if nothing.
 VALUE store_peek(store *store, VALUE key);
 // Moves on to the current version; whether it is another one.

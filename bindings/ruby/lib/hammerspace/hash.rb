@@ -38,15 +38,15 @@ module Hammerspace
 
     # The copy has pending writes and a version of its own.
     def initialize_copy(other)
-      other.publish unless Ractor.shareable?(other) || !other.respond_to?(:publish)
+      other.publish unless other.backend.frozen? || !other.respond_to?(:publish)
       open_backend
       other.default_proc ? self.default_proc = other.default_proc : self.default = other.default
     end
 
     # Only defaults are frozen with a hash. A hash that Ractors share (Ractor.make_shareable) is frozen altogether, at its
-    # current version.
+    # current version. All of them wait for that; so what may take long, publishing and opening, is done here.
     def freeze
-      backend.freeze
+      backend.uid
       super
     end
 
