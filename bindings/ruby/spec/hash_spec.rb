@@ -387,6 +387,11 @@ RSpec.describe Hammerspace::Hash do
     expect(hash['a']).to eq('thawed')
   end
 
+  it 'is what its enumerators give in the end' do
+    expect([hash.each.with_index { nil }, hash.each.each { nil }, hash.each_pair.with_object([]).each { nil },
+            hash.each_key.each { nil }]).to match([equal(hash), equal(hash), [], equal(hash)])
+  end
+
   it 'cannot be marshalled' do
     hash.size
     expect { Marshal.dump(hash) }.to raise_error(TypeError)

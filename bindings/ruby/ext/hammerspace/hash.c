@@ -203,7 +203,10 @@ static VALUE enumerator_size(VALUE self, VALUE args, VALUE enumerator) {
 
 // The enumerator is of the version of now, however often it is used.
 static VALUE each(VALUE self) {
-    if (!rb_block_given_p()) return rb_funcall(store_lend(store_of(self)), rb_intern("to_enum"), 0);
+    if (!rb_block_given_p()) {
+        store *store = store_of(self);
+        return rb_funcall(store_lend(store), rb_intern("to_enum"), 2, ID2SYM(id_each), store->frontend);
+    }
     return each_part(self, PAIRS);
 }
 

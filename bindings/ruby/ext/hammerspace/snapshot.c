@@ -266,10 +266,10 @@ VALUE snapshot_collect(VALUE object, part part) {
     return list;
 }
 
-// What the enumerators of a hash's `each` iterate over: the version that was current when they were made.
-static VALUE each(VALUE self) {
+// What the enumerators of a hash's `each` iterate over: the version that was current when they were made. Gives the hash.
+static VALUE each(VALUE self, VALUE frontend) {
     snapshot_each(self, PAIRS);
-    return self;
+    return frontend;
 }
 
 static VALUE size(VALUE self) {
@@ -280,7 +280,7 @@ void init_snapshot(VALUE hammerspace) {
     id_snapshot = rb_intern("snapshot");
     rb_gc_register_mark_object(class_snapshot = rb_define_class_under(hammerspace, "Snapshot", rb_cObject));
     rb_undef_alloc_func(class_snapshot);
-    rb_define_method(class_snapshot, "each", each, 0);
+    rb_define_method(class_snapshot, "each", each, 1);
     rb_define_method(class_snapshot, "size", size, 0);
     rb_funcall(hammerspace, rb_intern("private_constant"), 1, ID2SYM(rb_intern("Snapshot")));
 }
