@@ -186,10 +186,10 @@ RSpec.describe I18n::Backend::Hammerspace do
     end
   end
 
-  # Beside the extension lies what cargo built.
+  # Beside the extension lies what cargo built; where it is missing these fail: `cargo build --package hammerspace-cli`.
   command = File.expand_path('../../debug/hammerspace', ENV.fetch('HAMMERSPACE_EXTENSION', '/'))
 
-  it 'reads what the command loaded', if: File.executable?(command) do
+  it 'reads what the command loaded' do
     File.write("#{path}.de.po", %(msgid ""\nmsgstr ""\n\nmsgid "Good morning."\nmsgstr "Guten Morgen."\n))
     File.write("#{path}.de.json", %({"shop": {"apples": {"one": "ein Apfel", "other": "%{count} Äpfel"}}}))
     files = ["#{path}.de.po", "#{path}.de.json"]
@@ -199,7 +199,7 @@ RSpec.describe I18n::Backend::Hammerspace do
       .to eq(['Guten Morgen.', '2 Äpfel', 'ein Apfel', [:de]])
   end
 
-  it 'reads the files of Rails that the command loaded', if: File.executable?(command) do
+  it 'reads the files of Rails that the command loaded' do
     File.write("#{path}.yml", <<~YAML)
       de: &german
         shop:
@@ -218,7 +218,7 @@ RSpec.describe I18n::Backend::Hammerspace do
       .to eq(['Laden', '2 Äpfel', "Baba\n", %i[de de-AT]])
   end
 
-  it 'adds to what the command loaded, and the command to that', if: File.executable?(command) do
+  it 'adds to what the command loaded, and the command to that' do
     { 'one' => %({"de": {"apples": {"one": "ein Apfel", "other": "%{count} Äpfel"}}}),
       'two' => %({"de": {"pears": {"one": "eine Birne", "other": "%{count} Birnen"}}}) }.each do |name, text|
       File.write("#{path}.#{name}.json", text)
@@ -236,7 +236,7 @@ RSpec.describe I18n::Backend::Hammerspace do
     expect(I18n.t(:apples)).to eq(zero: 'kein Apfel', other: '%{count} Äpfel')
   end
 
-  it 'pluralizes what the command loaded by the rule of its catalogue', if: File.executable?(command) do
+  it 'pluralizes what the command loaded by the rule of its catalogue' do
     File.write("#{path}.pl.po", <<~PO)
       msgid ""
       msgstr "Plural-Forms: nplurals=3; plural=n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2;\\n"

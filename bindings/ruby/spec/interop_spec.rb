@@ -6,8 +6,8 @@ require 'securerandom'
 # rename alone, remove what they replaced by name after that, and leave what they did not finish where it is.
 RSpec.describe 'The original gem' do
   # Publishes as it does, with files that have what `pairs` has.
-  def publish_as_original(pairs)
-    uid = "#{Process.pid}_#{SecureRandom.uuid}"
+  def publish_as_original(pairs, pid = Process.pid)
+    uid = "#{pid}_#{SecureRandom.uuid}"
     FileUtils.mkdir_p(File.join(path, uid))
     Dir.mktmpdir do |elsewhere|
       made = Hammerspace.new(elsewhere)
@@ -74,15 +74,16 @@ RSpec.describe 'The original gem' do
   end
 
   it 'may be killed between the rename and the removal' do
-    publish_as_original('a' => '1')
+    publish_as_original({ 'a' => '1' }, dead_pid)
     before = directories.first
     FileUtils.cp_r(before, "#{before}.kept")
     publish_as_original('a' => '2')
     FileUtils.mv("#{before}.kept", before)
     publish('a' => '3')
-    expect(open['a']).to eq('3')
-    File.utime(Time.now - 7200, Time.now - 7200, before) if File.exist?(before)
-    expect(directories.size).to be <= 2
+    expect([open['a'], directories.size]).to eq(['3', 2])
+    [*Dir.glob("#{before}/*"), before].each { |file| File.utime(Time.now - 7200, Time.now - 7200, file) }
+    publish('a' => '4')
+    expect([open['a'], directories.size, File.exist?(before)]).to eq(['4', 1, false])
   end
 
   it 'clears as we do' do
