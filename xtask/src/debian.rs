@@ -19,8 +19,9 @@ pub(crate) const GETTEXT: [&str; 1] = ["gettext"];
 pub(crate) const VALGRIND: [&str; 1] = ["valgrind"];
 /// C programs ask it how to link our libraries.
 pub(crate) const PKG_CONFIG: [&str; 1] = ["pkg-config"];
-/// Ruby and what its extensions are built with; its suite, and the I18n whose shared tests our backend runs.
-pub(crate) const RUBY: [&str; 6] = ["ruby-dev", "ruby-rspec", "ruby-i18n", "ruby-mocha", "ruby-tomlrb", "rake"];
+/// Ruby and what its extensions are built with; its suite, the I18n whose shared tests our backend runs, and Rack.
+pub(crate) const RUBY: [&str; 7] =
+    ["ruby-dev", "ruby-rspec", "ruby-i18n", "ruby-mocha", "ruby-tomlrb", "ruby-rack", "rake"];
 /// Python's environments, and its own tests of mappings.
 pub(crate) const PYTHON: [&str; 2] = ["python3-venv", "libpython3.11-testsuite"];
 /// libFuzzer is C++, and is compiled with the fuzz targets.

@@ -1,5 +1,8 @@
 # frozen_string_literal: true
 
+require 'i18n/backend/hammerspace'
+require 'rack'
+
 # docs/guide/ruby.md: its Ruby is run, piece by piece, and gives what its comments say.
 RSpec.describe 'The guide' do
   page = File.read(File.expand_path('../../../docs/guide/ruby.md', __dir__), encoding: 'UTF-8')
@@ -33,23 +36,52 @@ RSpec.describe 'The guide' do
 
   it 'has an application that serves what is current' do
     Dir.mktmpdir do |place|
-      layers = []
-      builder = Object.new
-      builder.define_singleton_method(:use) { |layer, *arguments| layers << [layer, arguments] }
-      builder.define_singleton_method(:run) do |app|
-        layers.reverse.inject(app) { |inner, (layer, arguments)| layer.new(inner, *arguments) }
-      end
       code = pieces.grep(/config.ru/).first
       code = code.sub("'texts'", "'#{place}/texts'").sub('TEXTS =', 'texts = @texts =').gsub('TEXTS', 'texts')
-      app = builder.instance_eval(code)
-      ask = -> { app.call('PATH_INFO' => '/hello').last.first }
+      app = Rack::Builder.new { instance_eval(code) }.to_app
+      ask = -> { Rack::MockRequest.new(app).get('/hello').body }
       answers = [ask.call]
       ['Hello', 'Hello again'].each do |text|
         Hammerspace.new("#{place}/texts").replace('hello' => text).close
         answers << ask.call
       end
       expect(answers).to eq(['what?', 'Hello', 'Hello again'])
-      expect(answers.last.encoding).to eq(Encoding::UTF_8)
+    end
+  end
+
+  # `text` as the page has it, once.
+  def line(page, text)
+    expect(page.scan(text).size).to eq(1), "#{text} is not on the page"
+    text
+  end
+
+  # Answers with what the block gives, below what `use` has put there.
+  def serving(use, &answer)
+    app = Rack::Builder.new do
+      instance_eval(use)
+      run(->(_env) { [200, {}, [answer.call.to_s]] })
+    end
+    -> { Rack::MockRequest.new(app.to_app).get('/').body }
+  end
+
+  it 'has lines for Rails and for translations that refresh' do
+    Dir.mktmpdir do |place|
+      texts = Hammerspace.new("#{place}/texts")
+      rails = line(page, 'config.middleware.use Hammerspace::Refresh, TEXTS')
+      i18n = line(page, 'use Hammerspace::Refresh, I18n.backend')
+      translations = I18n::Backend::Hammerspace.new("#{place}/translations")
+      translate = -> { translations.exists?(:de, :hello) ? translations.translate(:de, :hello) : 'nothing' }
+      stub_const('TEXTS', texts)
+      allow(I18n).to receive(:backend).and_return(translations)
+      asks = [serving(rails.sub('config.middleware.', '')) { texts['hello'] }, serving(i18n) { translate.call }]
+      answers = %w[one two].map do |text|
+        Hammerspace.new("#{place}/texts").replace('hello' => text).close
+        writer = I18n::Backend::Hammerspace.new("#{place}/translations")
+        writer.store_translations(:de, hello: text)
+        writer.publish
+        asks.map(&:call)
+      end
+      expect(answers).to eq([%w[one one], %w[two two]])
     end
   end
 
