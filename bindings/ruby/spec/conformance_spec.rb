@@ -53,7 +53,8 @@ module Conformance
     def initialize(path, verb, words)
       options = { create: verb == 'create', frozen: true, durability: :none }
       options.merge!(words.to_h { |word| option(*word.split('=', 2)) })
-      @hash = Hammerspace.new(path, options)
+      @open = -> { Hammerspace.new(path, options) }
+      @hash = @open.call
       @nothing = @hash.uid.nil? unless options[:mend]
     end
 
@@ -77,7 +78,13 @@ module Conformance
 
     private
 
-    def here = @nothing ? {} : @hash
+    # What reads: where the hash found nothing, another one that finds nothing, unless by now there is something to find.
+    def here
+      return @hash unless @nothing
+
+      empty = @open.call
+      empty.uid.nil? ? empty : {}
+    end
 
     def change(verb, arguments)
       case verb
