@@ -79,6 +79,9 @@ fn rehearse() -> Result {
 fn suite() -> Result {
     debian::install(&debian::RUBY)?;
     let extension = extension(&Build::Tests)?;
+    // The command, whose catalogues the suite reads.
+    let mut command = program("cargo build --quiet --package hammerspace-cli --target-dir");
+    run_quietly(command.arg(target_dir()).current_dir(root()))?;
     let mut suite = with_binding(program("rspec --format progress"), &extension);
     run(suite.env("HAMMERSPACE_EXTENSION", &extension).current_dir(root().join("bindings/ruby")))
 }
