@@ -24,6 +24,7 @@ mod prefetch;
 pub mod process;
 mod shared;
 pub mod trace;
+mod unshared;
 mod word;
 
 pub use buffer::Buffer;

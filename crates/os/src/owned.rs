@@ -7,6 +7,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::File;
+use crate::unshared::Unshared;
 
 /// The process that a writer belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -31,24 +32,30 @@ impl Owner {
 
 /// A file that only the process which opened it writes to: after a fork, both sides would share its position.
 ///
-/// It can be locked (`flock`). Such a lock belongs to the open file, of which a forked child has a copy; it ends when all copies
-/// are closed, be it by `kill -9`, or as soon as this process drops its own.
+/// It can be locked (`flock`). Such a lock belongs to the open file and ends with its last copy. It ends with this process's all the
+/// same: dropped, it is unlocked by hand, and a child that the C library's `fork` makes has an empty file in place of a locked one from
+/// its first instant, so that `kill -9` frees the lock whatever was forked before. See "Locks and forks" in the design notes.
+///
+/// A mapping is a copy too, and a child keeps it: who maps a locked file opens it once more for that.
 #[derive(Debug)]
 pub struct Owned {
     /// The file itself, for whoever has checked.
     pub file: File,
     owner: Owner,
     is_locked: bool,
+    /// From before it is locked.
+    unshared: Option<Unshared>,
 }
 
 impl Owned {
     /// Makes a file belong to this process.
     pub fn new(file: File) -> Self {
-        Self { file, owner: Owner::us(), is_locked: false }
+        Self { file, owner: Owner::us(), is_locked: false, unshared: None }
     }
 
     /// Waits for the exclusive lock.
     pub fn lock(&mut self) -> Result<()> {
+        self.prepare()?;
         let wait = || flock(self.file.as_fd(), FlockOperation::LockExclusive);
         self.file.named("lock", || Ok(retry_on_intr(wait)?))?;
         self.is_locked = true;
@@ -57,6 +64,7 @@ impl Owned {
 
     /// Takes the exclusive lock if nobody has one; says whether it did.
     pub fn try_lock(&mut self) -> Result<bool> {
+        self.prepare()?;
         match flock(self.file.as_fd(), FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => self.is_locked = true,
             Err(Errno::WOULDBLOCK) => {}
@@ -64,15 +72,26 @@ impl Owned {
         }
         Ok(self.is_locked)
     }
+
+    /// Sees to it that no child gets the lock. A child's file may not be the one that it was.
+    fn prepare(&mut self) -> Result<()> {
+        self.owner.check()?;
+        if self.unshared.is_none() {
+            self.unshared = Some(self.file.named("lock", || Unshared::new(self.file.as_fd()))?);
+        }
+        Ok(())
+    }
 }
 
 impl Drop for Owned {
-    /// Unlocks by hand. Closing the file would not do: another thread may have forked a child meanwhile, whose copy of the lock
-    /// lasts until it runs another program or ends. The child's own drop leaves the lock alone, which is its parent's.
+    /// Unlocks by hand. Closing the file would not do: a program that another thread starts has a copy of the lock until it runs, as
+    /// `vfork` asks no library. The child's own drop leaves the lock alone, which is its parent's.
     fn drop(&mut self) {
         if self.is_locked && self.owner.check().is_ok() {
             flock(self.file.as_fd(), FlockOperation::Unlock).ok();
         }
+        // Before the file is closed.
+        self.unshared.take();
     }
 }
 
@@ -89,6 +108,7 @@ impl Write for Owned {
 
 impl Read for Owned {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.owner.check().map_err(io::Error::other)?;
         self.file.read(buffer)
     }
 }
@@ -102,10 +122,20 @@ impl Seek for Owned {
 
 #[cfg(all(test, feature = "testing"))]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::FileExt;
+    use std::path::Path;
+    use std::sync::atomic::AtomicBool;
+    use std::sync::atomic::Ordering::Relaxed;
+    use std::time::Duration;
+
+    use rustix::process::{Pid, Signal, kill_process};
+
     use super::*;
     use crate::process::fork::fork;
+    use crate::process::is_alive;
 
-    fn locked(path: &std::path::Path) -> Option<Owned> {
+    fn locked(path: &Path) -> Option<Owned> {
         let mut owned = Owned::new(File::open_to_write(path).unwrap());
         owned.try_lock().unwrap().then_some(owned)
     }
@@ -115,14 +145,104 @@ mod tests {
     fn a_lock_ends_with_its_owner_whatever_was_forked_meanwhile() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let ours = locked(file.path()).expect("nobody has it");
-        let child = fork(|| {
-            std::thread::sleep(std::time::Duration::from_mins(10));
-            0
-        });
+        let child = fork(sleep);
         assert!(locked(file.path()).is_none());
         drop(ours);
         assert!(locked(file.path()).is_some());
         child.kill();
+    }
+
+    fn sleep() -> i32 {
+        std::thread::sleep(Duration::from_mins(10));
+        0
+    }
+
+    /// More than a process has descriptors to begin with: some of them twice, one after the other.
+    const MANY: usize = 300;
+
+    /// Locks many files, forks a child that tells its number and sleeps, and waits to be killed.
+    fn own_many_and_fork(dir: &Path, child: &fs::File) -> i32 {
+        let lock = |name: usize| locked(&dir.join(name.to_string())).expect("nobody has it");
+        let mut all: Vec<_> = (0..MANY).map(lock).collect();
+        all.drain(MANY / 3..MANY / 2);
+        all.extend((MANY / 3..MANY / 2).map(lock));
+        let _child = fork(|| {
+            child.write_all_at(std::process::id().to_string().as_bytes(), 0).unwrap();
+            sleep()
+        });
+        sleep()
+    }
+
+    #[test]
+    fn locks_end_with_a_killed_owner_though_its_child_lives_on() {
+        let scratch = tempfile::tempdir().unwrap();
+        let paths: Vec<_> = (0..MANY).map(|name| scratch.path().join(name.to_string())).collect();
+        paths.iter().for_each(|path| fs::write(path, "").unwrap());
+        let child = tempfile::NamedTempFile::new().unwrap();
+        let owner = fork(|| own_many_and_fork(scratch.path(), child.as_file()));
+        let mut number = String::new();
+        while number.is_empty() {
+            number = fs::read_to_string(child.path()).unwrap();
+        }
+        assert!(paths.iter().all(|path| locked(path).is_none()));
+        owner.kill();
+        assert!(paths.iter().all(|path| locked(path).is_some()));
+        let child: i32 = number.parse().unwrap();
+        assert!(is_alive(child.cast_unsigned()));
+        kill_process(Pid::from_raw(child).unwrap(), Signal::KILL).unwrap();
+    }
+
+    /// Whoever goes on with the number must neither harm the parent's file nor close somebody else's.
+    #[test]
+    fn a_child_has_a_file_of_its_own_in_place_of_a_locked_one() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "the parent's").unwrap();
+        let mut ours = locked(file.path());
+        let child = fork(|| {
+            let mut inherited = ours.take().unwrap();
+            assert!(inherited.file.is_empty().unwrap());
+            inherited.file.write_at(b"the child's", 0).unwrap();
+            let refused = [inherited.lock(), inherited.try_lock().map(drop)].map(|refused| refused.unwrap_err().kind());
+            assert_eq!(refused, [Kind::Invalid; 2]);
+            assert!(inherited.read(&mut [0]).is_err() && inherited.write(&[0]).is_err());
+            drop(inherited);
+            // The number is free by now, and so is the slot.
+            let mine = tempfile::NamedTempFile::new().unwrap();
+            let _mine = locked(mine.path()).expect("nobody has it");
+            let grandchild = fork(|| i32::from(locked(mine.path()).is_some()));
+            assert_eq!(grandchild.wait(), Some(0));
+            0
+        });
+        assert_eq!(child.wait(), Some(0));
+        assert_eq!(fs::read(file.path()).unwrap(), b"the parent's");
+        assert!(locked(file.path()).is_none());
+    }
+
+    /// Locks come and go, and their numbers become other files', while children are forked.
+    #[test]
+    fn children_let_go_of_nothing_but_locks() {
+        let scratch = tempfile::tempdir().unwrap();
+        let plain = scratch.path().join("plain");
+        fs::write(&plain, "plain").unwrap();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for name in ["one", "other"].map(|name| scratch.path().join(name)) {
+                let is_over = &is_over;
+                fs::write(&name, "").unwrap();
+                scope.spawn(move || {
+                    while !is_over.load(Relaxed) {
+                        assert!(locked(&name).is_some(), "no child keeps it");
+                    }
+                });
+            }
+            for _ in 0..200 {
+                // Likely to get numbers that were locked a moment ago.
+                let files: Vec<_> = (0..8).map(|_| File::open(&plain).unwrap()).collect();
+                let child = fork(|| i32::from(!files.iter().all(|file| file.len().ok() == Some(5))));
+                assert_eq!(child.wait(), Some(0));
+            }
+            is_over.store(true, Relaxed);
+        });
     }
 
     #[test]

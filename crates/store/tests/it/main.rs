@@ -1,5 +1,6 @@
 //! The store beside a twin, its verbs one by one, its errors, and other processes that look at it.
 mod errors;
+mod forks;
 mod model;
 mod tables;
 mod verbs;
