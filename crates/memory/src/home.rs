@@ -33,11 +33,16 @@ const LOCK_TRIES: u32 = 20;
 
 /// The region's file, from which segments that were never used get their memory. It is locked too: a directory can be copied, and then
 /// two of them name one region.
-pub(crate) struct RegionFile(Owned);
+///
+/// What is locked is the file opened once more: forked children keep the mapping, and with it the open file that is mapped.
+pub(crate) struct RegionFile {
+    file: File,
+    _lock: Option<Owned>,
+}
 
 impl Backing for RegionFile {
     fn back(&self, region: &Region, address: u64, len: u64) -> Result<()> {
-        region.back(&self.0.file, address, len).map_err(|error| match error.kind() {
+        region.back(&self.file, address, len).map_err(|error| match error.kind() {
             Kind::Full => self.check_room(len + region.untaken()).err().unwrap_or(error),
             _ => error,
         })
@@ -46,18 +51,34 @@ impl Backing for RegionFile {
 
 impl RegionFile {
     fn own(file: File) -> Result<Self> {
-        let path = file.path().to_path_buf();
-        let owned = try_to_own(file)?.ok_or_else(|| owned_by_others(&path))?;
-        Ok(Self(owned))
+        let path = file.path();
+        let again = File::open(path)?;
+        if !again.is_same_as(&file)? {
+            let error = Error::new(Kind::Busy, "the region's file is being replaced by another").file(path);
+            return Err(error.remedy("see who does that, and try again"));
+        }
+        let lock = try_to_own(again)?.ok_or_else(|| owned_by_others(path))?;
+        Ok(Self { file, _lock: Some(lock) })
+    }
+
+    /// One that nobody else finds. Children look at the claim.
+    fn claim(file: File) -> Result<Self> {
+        file.claim()?;
+        Ok(Self { file, _lock: None })
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.0.file.path()
+        self.file.path()
+    }
+
+    /// Whether the process that made it has it still, if it has no name. For that process's children.
+    pub(crate) fn is_claimed(&self) -> Result<bool> {
+        self.file.is_claimed()
     }
 
     /// Room for what the tables say about this many segments.
     pub(crate) fn back_tables(&self, layout: &Layout, segments: u64) -> Result<()> {
-        let file = &self.0.file;
+        let file = &self.file;
         file.allocate(0, Layout::generation(0))?;
         file.allocate(Layout::generation(0), segments * WORD)?;
         file.allocate(layout.ledger(0), segments * LEDGER_ENTRY)
@@ -65,7 +86,7 @@ impl RegionFile {
 
     /// Refuses to take so many bytes more where the file system does not have them.
     pub(crate) fn check_room(&self, needed: u64) -> Result<()> {
-        let Space { size, left } = self.0.file.space()?;
+        let Space { size, left } = self.file.space()?;
         if left >= needed {
             return Ok(());
         }
@@ -84,7 +105,21 @@ impl RegionFile {
 pub(crate) struct Held {
     pub(crate) file: RegionFile,
     pub(crate) region: Region,
-    pub(crate) lock: Owned,
+    pub(crate) lock: Lock,
+}
+
+/// The lock of a store's directory.
+pub(crate) struct Lock {
+    _owned: Owned,
+    /// The same file for whoever is forked from us, who has no lock, and asks as readers do.
+    watched: File,
+}
+
+impl Lock {
+    /// Whether a process owns the store, for one that was forked from its owner.
+    pub(crate) fn is_taken(&self) -> Result<bool> {
+        self.watched.is_locked()
+    }
 }
 
 /// Makes a store, and gives its lock. `plant` makes its region whole, with all that is to be in it before anybody finds it.
@@ -92,7 +127,7 @@ pub(crate) fn create<T>(
     path: &Path,
     options: &Options,
     plant: impl FnOnce(Region, RegionFile) -> Result<T>,
-) -> Result<(T, Owned)> {
+) -> Result<(T, Lock)> {
     let dir = Dir::create(path)?;
     let lock = lock(&dir)?;
     if dir.open_file(description::NAME)?.is_some() {
@@ -133,7 +168,7 @@ fn make_region(
 
 /// A region that nobody else finds.
 pub(crate) fn anonymous(options: &Options) -> Result<(RegionFile, Region)> {
-    let file = RegionFile::own(File::without_name("hammerspace")?)?;
+    let file = RegionFile::claim(File::without_name("hammerspace")?)?;
     let region = fill(&file, options.geometry()?, Uuid::nil(), options)?;
     Ok((file, region))
 }
@@ -174,7 +209,7 @@ pub(crate) fn open(path: &Path) -> Result<Held> {
     let description = described(&dir)?;
     let lock = lock(&dir)?;
     let file = RegionFile::own(open_region(&description.region, |path| File::open_to_write(path))?)?;
-    let region = map(&file.0.file, description.id, Access::Write)?;
+    let region = map(&file.file, description.id, Access::Write)?;
     Ok(Held { file, region, lock })
 }
 
@@ -234,13 +269,13 @@ fn absent(dir: &Dir) -> Result<Error> {
 }
 
 /// Locks a store's directory.
-fn lock(dir: &Dir) -> Result<Owned> {
-    while let Some(lock) = try_to_own(dir.open_or_create_shared(LOCK)?)? {
+fn lock(dir: &Dir) -> Result<Lock> {
+    while let Some(owned) = try_to_own(dir.open_or_create_shared(LOCK)?)? {
         // Whoever removed the store had it before us, and the file that we locked has no name any more.
-        if let Some(named) = dir.open_file(LOCK)?
-            && named.is_same_as(&lock.file)?
+        if let Some(watched) = dir.open_file(LOCK)?
+            && watched.is_same_as(&owned.file)?
         {
-            return Ok(lock);
+            return Ok(Lock { _owned: owned, watched });
         }
     }
     Err(owned_by_others(&dir.path().join(LOCK)))
@@ -293,9 +328,9 @@ fn mount_of(path: &Path) -> PathBuf {
 /// Writes what every region begins with.
 fn fill(file: &RegionFile, geometry: Geometry, id: Uuid, options: &Options) -> Result<Region> {
     let segments = options.segments(geometry)?;
-    file.0.file.truncate(geometry.region_len())?;
+    file.file.truncate(geometry.region_len())?;
     file.back_tables(&Layout::of(geometry), segments)?;
-    let words = Words::map(&file.0.file, geometry.region_len(), Access::Write)?;
+    let words = Words::map(&file.file, geometry.region_len(), Access::Write)?;
     let seed = options.seed.unwrap_or_else(|| Uuid::new_v4().as_u64_pair().0);
     let region = Region::create(words, geometry, id.as_u128(), seed, page_size())?;
     region.store(LIMIT, segments);

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::Owned;
 use hammerspace_os::process::Here;
 
 use crate::change::{Change, Large, Old, Outcome};
 use crate::cleaner::Stats;
 use crate::flight::in_flight;
-use crate::home::{self, Held, RegionFile};
+use crate::home::{self, Held, Lock, RegionFile};
 use crate::index::split;
 use crate::options::Options;
 use crate::owner::Owner;
@@ -33,8 +32,8 @@ pub struct Memory {
     owner: Arc<Owner>,
     threads: Vec<JoinHandle<()>>,
     here: Here,
-    /// Of its directory, where it has one.
-    lock: Option<Owned>,
+    /// Of a store that has a name.
+    lock: Option<Lock>,
 }
 
 impl Memory {
@@ -90,7 +89,7 @@ impl Memory {
         pool: Pool,
         live: u64,
         file: RegionFile,
-        lock: Option<Owned>,
+        lock: Option<Lock>,
         options: &Options,
     ) -> Result<Self> {
         region.store(OWNER, u64::from(std::process::id()));
@@ -124,6 +123,16 @@ impl Memory {
         }
         let error = Error::new(Kind::Invalid, "the store belongs to the process that this one was forked from");
         Err(error.remedy("read it with `attach`, or open the store in the child and not in its parent"))
+    }
+
+    /// Whether a living process owns the store. In a child forked from the process that opened it a system call; another process may
+    /// own the store by then.
+    pub fn has_owner(&self) -> Result<bool> {
+        match &self.lock {
+            _ if self.here.is_here() => Ok(true),
+            Some(lock) => lock.is_taken(),
+            None => self.owner.file.is_claimed(),
+        }
     }
 
     /// Changes the record of a key as `decide` says, who sees it as it is. It is asked under a lock, which it must not keep

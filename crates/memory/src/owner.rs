@@ -113,7 +113,7 @@ pub(crate) struct Owner {
     pub(crate) large: Mutex<()>,
     seats: Box<[Mutex<Seat>]>,
     splits: Mutex<()>,
-    file: RegionFile,
+    pub(crate) file: RegionFile,
     pub(crate) bell: Bell,
     /// Whether threads clean, rather than writers alone.
     has_threads: bool,

@@ -7,8 +7,9 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use hammerspace_error::{Doing, Result};
-use rustix::fs::{FallocateFlags, FlockOperation, MemfdFlags, fallocate, flock, fstatvfs, memfd_create};
+use rustix::fs::{FallocateFlags, FlockOperation, MemfdFlags, fallocate, fcntl_lock, flock, fstatvfs, memfd_create};
 use rustix::io::{Errno, retry_on_intr};
+use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use crate::paging::{self, HUGE_PAGE};
 use crate::trace::{Op, Watched};
@@ -131,6 +132,19 @@ impl File {
             Err(Errno::WOULDBLOCK) => Ok(true),
             Err(errno) => Err(errno.into()),
         })
+    }
+
+    /// Claims a file without a name for this process, for those that are forked from it to see. The claim is the process's (`fcntl`), not
+    /// the open file's as [`crate::Owned::lock`] is, for which a file must be opened twice: children do not share it, and it ends when
+    /// this process ends, or closes the file by any descriptor.
+    pub fn claim(&self) -> Result<()> {
+        self.named("claim", || Ok(fcntl_lock(&self.inner, FlockOperation::NonBlockingLockExclusive)?))
+    }
+
+    /// Whether another process has claimed the file.
+    pub fn is_claimed(&self) -> Result<bool> {
+        let whole = Flock::from(FlockType::WriteLock);
+        self.named("look at the claim on", || Ok(fcntl_getlk(&self.inner, &whole)?.is_some()))
     }
 
     /// Gives `len` bytes from `offset` on their place on the file system, so that writing there through a mapping cannot fail

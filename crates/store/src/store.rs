@@ -145,10 +145,10 @@ impl Store {
         matches!(self.shared.access, Access::Owner(_))
     }
 
-    /// Whether a living process owns the store. A system call.
+    /// Whether a living process owns the store. A system call, unless that is this one.
     pub fn has_owner(&self) -> Result<bool> {
         match &self.shared.access {
-            Access::Owner(_) => Ok(true),
+            Access::Owner(memory) => memory.has_owner(),
             Access::Reader(reader) => reader.has_owner(),
         }
     }
