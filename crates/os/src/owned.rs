@@ -127,7 +127,7 @@ mod tests {
     use std::path::Path;
     use std::sync::atomic::AtomicBool;
     use std::sync::atomic::Ordering::Relaxed;
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use rustix::process::{Pid, Signal, kill_process};
 
@@ -157,7 +157,7 @@ mod tests {
         0
     }
 
-    /// More than a process has descriptors to begin with: some of them twice, one after the other.
+    /// Of which some are locked, unlocked and locked again.
     const MANY: usize = 300;
 
     /// Locks many files, forks a child that tells its number and sleeps, and waits to be killed.
@@ -167,10 +167,21 @@ mod tests {
         all.drain(MANY / 3..MANY / 2);
         all.extend((MANY / 3..MANY / 2).map(lock));
         let _child = fork(|| {
-            child.write_all_at(std::process::id().to_string().as_bytes(), 0).unwrap();
+            child.write_all_at(format!("{:010}", std::process::id()).as_bytes(), 0).unwrap();
             sleep()
         });
         sleep()
+    }
+
+    /// The number that a process has written to a file, as soon as it has.
+    fn told(path: &Path) -> i32 {
+        let started = Instant::now();
+        loop {
+            if let Ok(number) = fs::read_to_string(path).unwrap().parse() {
+                return number;
+            }
+            assert!(started.elapsed() < Duration::from_mins(1), "it tells nothing");
+        }
     }
 
     #[test]
@@ -180,16 +191,13 @@ mod tests {
         paths.iter().for_each(|path| fs::write(path, "").unwrap());
         let child = tempfile::NamedTempFile::new().unwrap();
         let owner = fork(|| own_many_and_fork(scratch.path(), child.as_file()));
-        let mut number = String::new();
-        while number.is_empty() {
-            number = fs::read_to_string(child.path()).unwrap();
-        }
-        assert!(paths.iter().all(|path| locked(path).is_none()));
+        let child = told(child.path());
+        let are_taken = paths.iter().all(|path| locked(path).is_none());
         owner.kill();
-        assert!(paths.iter().all(|path| locked(path).is_some()));
-        let child: i32 = number.parse().unwrap();
-        assert!(is_alive(child.cast_unsigned()));
-        kill_process(Pid::from_raw(child).unwrap(), Signal::KILL).unwrap();
+        let are_free = paths.iter().all(|path| locked(path).is_some());
+        let (lives, pid) = (is_alive(child.cast_unsigned()), Pid::from_raw(child).unwrap());
+        kill_process(pid, Signal::KILL).unwrap();
+        assert!(are_taken && are_free && lives, "{are_taken} {are_free} {lives}");
     }
 
     /// Whoever goes on with the number must neither harm the parent's file nor close somebody else's.
@@ -235,13 +243,14 @@ mod tests {
                     }
                 });
             }
-            for _ in 0..200 {
+            let is_plain = |_| {
                 // Likely to get numbers that were locked a moment ago.
                 let files: Vec<_> = (0..8).map(|_| File::open(&plain).unwrap()).collect();
-                let child = fork(|| i32::from(!files.iter().all(|file| file.len().ok() == Some(5))));
-                assert_eq!(child.wait(), Some(0));
-            }
+                fork(|| files.iter().filter(|file| file.len().ok() != Some(5)).count() as i32).wait() == Some(0)
+            };
+            let are_plain = (0..200).all(is_plain);
             is_over.store(true, Relaxed);
+            assert!(are_plain);
         });
     }
 
