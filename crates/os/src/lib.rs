@@ -9,7 +9,8 @@
 //!
 //! What always holds:
 //! 1. Descriptors are close-on-exec.
-//! 2. A lock ends when its [`Owned`] is dropped, whatever was forked meanwhile; dropped in a forked child, it does not.
+//! 2. A lock ends with the process that took it, or when its [`Owned`] is dropped, whatever was forked meanwhile; dropped in a forked
+//!    child, it does not.
 //! 3. Paths appear in messages only. Names are resolved against an open directory, so a directory that is renamed or
 //!    replaced meanwhile cannot mix two versions of its files.
 

@@ -2,8 +2,8 @@
 //!
 //! What always holds:
 //! 1. A writer locks the stamp before its directory has its name and never unlocks it: the lock ends with the process, also
-//!    by `kill -9`, also in another container, where a pid would tell nothing. (Children that were forked meanwhile hold a
-//!    copy, so after a `kill -9` it ends with the last of them.)
+//!    by `kill -9`, also in another container, where a pid would tell nothing. Children that were forked meanwhile let go of
+//!    their copies (see "Locks and forks" in the design notes).
 //! 2. A number is written only after `current` has pointed to the version, under the space's lock. So a stamp that can be
 //!    locked and bears no number belongs to a dead writer, or to the current version, whose writer died in between: the
 //!    next writer numbers that one before it takes its place.
@@ -58,8 +58,8 @@ fn look(space: &Dir, uid: &str) -> Result<State> {
     // A process of the gem may be about to delete it; what is gone by now needs nothing from us.
     let Some(version) = space.open_dir(uid)? else { return Ok(State::Unknown) };
     let Some(file) = version.open_file(STAMP)? else { return Ok(State::Unstamped) };
-    // The number first: a process that was forked while the version was being written may hold a copy of the lock for as
-    // long as it lives.
+    // The number first: a process that was made around the C library while the version was being written may hold a copy of
+    // the lock for as long as it lives.
     if let Some(number) = read(&file)? {
         return Ok(State::Published(number));
     }

@@ -145,7 +145,8 @@ impl Store {
         matches!(self.shared.access, Access::Owner(_))
     }
 
-    /// Whether a living process owns the store. A system call, unless that is this one.
+    /// Whether a living process owns the store: to one that was forked from its owner, that one or who came after. A system call, unless
+    /// it is this process.
     pub fn has_owner(&self) -> Result<bool> {
         match &self.shared.access {
             Access::Owner(memory) => memory.has_owner(),

@@ -92,7 +92,7 @@ fn a_child_reads_refreshes_and_publishes_on_its_own() {
 }
 
 #[test]
-fn a_version_is_kept_track_of_though_a_forked_child_holds_a_copy_of_its_lock() {
+fn a_version_is_kept_track_of_though_a_child_is_forked_while_it_is_written() {
     let scratch = scratch();
     let space = quick().create(scratch.path()).unwrap();
     let writer = space.writer().unwrap();
@@ -104,6 +104,36 @@ fn a_version_is_kept_track_of_though_a_forked_child_holds_a_copy_of_its_lock() {
     assert_eq!(publish(&space, &[("a", "2")]), 2);
     assert_eq!(crate::support::version_dirs(scratch.path()).len(), 1);
     child.kill();
+}
+
+/// Its lock would say that somebody is at work on the version, for as long as the worker lives.
+#[test]
+fn what_a_killed_writer_left_is_swept_though_a_worker_of_its_lives_on() {
+    let scratch = scratch();
+    let space = quick().create(scratch.path()).unwrap();
+    let is_forked = scratch.path().join("forked");
+    let wait_while = |is_so: &dyn Fn() -> bool| {
+        while is_so() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
+    let owner = fork(|| {
+        let _pending = space.writer().unwrap();
+        let _worker = fork(|| {
+            std::fs::write(&is_forked, "").unwrap();
+            wait_while(&|| is_forked.exists());
+            0
+        });
+        wait_while(&|| true);
+        0
+    });
+    wait_while(&|| !is_forked.exists());
+    let left = version_dirs(scratch.path());
+    owner.kill();
+    publish(&space, &[("a", "1")]);
+    let dirs = version_dirs(scratch.path());
+    std::fs::remove_file(&is_forked).unwrap();
+    assert!(left.len() == 1 && dirs.len() == 1 && left != dirs, "{left:?}, then {dirs:?}");
 }
 
 /// A server forks its workers on one thread while another publishes: each worker inherits the lock.
