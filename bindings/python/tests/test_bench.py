@@ -13,7 +13,7 @@ PROGRAM = Path(__file__).parents[1] / "benches" / "dict.py"
 def test_the_bench_runs_small(tmp_path: Path) -> None:
     ran = subprocess.run([sys.executable, PROGRAM, tmp_path, "--small"], check=True, capture_output=True)
     rows = json.loads(ran.stdout)
-    assert len(rows) == 12
+    assert len(rows) == 14
     for row in rows:
         assert row.keys() == {"name", "unit", "ours", "peer", "peer_name", "goal"} and row["goal"] is None
         assert row["ours"] > 0 or row["unit"] == "MB", row
