@@ -70,14 +70,16 @@ fn of(scale: &Scale, values: Values, (name, skew): (&str, Skew), goal: &'static 
         let mut full = full(percent, least_hole)?;
         let [Speed { rate, cpu }, speed] = in_turn(scale, [&mut full, &mut half])?;
         rows.push(Row::new(&name, "M/s", rate, "50 % full", speed.rate));
-        let loss = Row::alone(format!("{name}, loss"), "%", (100.0 * (1.0 - rate / speed.rate)).max(0.001));
-        rows.push(loss.goal(if percent == 90 && !goal.is_empty() { scale.goal(goal) } else { None }));
+        let has_holes = values.size as u64 >= least_hole && !values.vary;
+        let goal = if percent == 90 && !goal.is_empty() { scale.goal(goal) } else { None };
+        rows.push(loss(&name, rate, speed.rate).goal(goal.filter(|_| !has_holes)));
         let cpu_name = format!("{name}, processor time of a put, the cleaner's in it");
         rows.push(Row::new(cpu_name, "ns", cpu, "50 % full", speed.cpu));
         let [lives, lives_of_half] = [&full, &half].map(Full::live_percent);
         rows.push(Row::new(format!("{name}, live in closed segments"), "%", lives, "50 % full", lives_of_half));
-        if percent == 90 && values.size as u64 >= least_hole && !values.vary {
-            rows.push(beside_a_log(scale, &name, &mut full, skew)?);
+        if percent == 90 && has_holes {
+            let [rates, lost] = beside_a_log(scale, &name, &mut full, skew)?;
+            rows.extend([rates, lost.goal(goal)]);
         }
         if percent == 90 && skew == Skew::Zipf(0.99) && (values.size as u64) < least_hole {
             let [busy, idle] = single_puts_in_turn(&mut full, &mut half)?;
@@ -87,11 +89,18 @@ fn of(scale: &Scale, values: Values, (name, skew): (&str, Skew), goal: &'static 
     Ok(rows)
 }
 
-/// The same beside a store that is half empty and knows no holes.
-fn beside_a_log(scale: &Scale, name: &str, full: &mut Full, skew: Skew) -> Result<Row> {
+/// What of a rate of overwrites is lost beside another.
+fn loss(name: &str, rate: f64, other: f64) -> Row {
+    Row::alone(format!("{name}, loss"), "%", (100.0 * (1.0 - rate / other)).max(0.001))
+}
+
+/// The same beside a store that is half empty and knows no holes, and what is lost: half of that one is live indeed.
+fn beside_a_log(scale: &Scale, name: &str, full: &mut Full, skew: Skew) -> Result<[Row; 2]> {
     let mut log = Full::of(scale, full.values, skew, 50, u64::MAX)?;
     let [ours, log] = in_turn(scale, [full, &mut log])?;
-    Ok(Row::new(format!("{name}, beside a log"), "M/s", ours.rate, "50 % full, without holes", log.rate))
+    let name = format!("{name}, beside a log");
+    let lost = loss(&name, ours.rate, log.rate);
+    Ok([Row::new(name, "M/s", ours.rate, "50 % full, without holes", log.rate), lost])
 }
 
 /// The times of single puts, in order, with the cleaner at work and without.

@@ -57,7 +57,7 @@ impl Path {
     pub(crate) fn leaf(&mut self) -> Result<&[u8]> {
         if self.open.is_empty() {
             return Err(Error::new(Kind::Corrupt, "the document is a single value, which has no key")
-                .remedy("put it into an object: {\"key\": value}"));
+                .remedy("put it below a name: {\"key\": value} in JSON, `key: value` in YAML"));
         }
         self.number();
         Ok(&self.key)

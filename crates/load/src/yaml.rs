@@ -37,10 +37,6 @@ pub fn read(bytes: &[u8], sink: &mut Sink) -> Result<()> {
     let text = text(without_bom(bytes))?;
     let mut budget = Budget::new(text.len(), UNFOLDING);
     let root = Builder::default().document(text, &mut budget)?;
-    if let Node::Null | Node::Text(_) = root.node {
-        return Err(Error::new(Kind::Corrupt, "the document is a single value, which has no key")
-            .remedy("put it below a name: `key: value`"));
-    }
     walk(&root, &mut Path::default(), &mut budget, sink)
 }
 
