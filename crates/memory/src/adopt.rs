@@ -178,10 +178,10 @@ mod tests {
     use crate::fixture::{TABLE, small};
     use crate::geometry::WORD;
     use crate::index::directory::Place;
-    use crate::memory::Memory;
     use crate::record::Key;
     use crate::region::ROOT;
     use crate::scan::Cursor;
+    use crate::sound::Memory;
     use crate::verify::verify;
 
     fn filled() -> Memory {

@@ -214,9 +214,9 @@ fn survivors_of(stream: Stream, age: u64, lifetime: u64) -> usize {
 mod tests {
     use super::*;
     use crate::fixture::{TABLE, small};
-    use crate::memory::Memory;
     use crate::record::Key;
     use crate::region::{Region, SEGMENTS_FRESH};
+    use crate::sound::Memory;
 
     const KEYS: u64 = 400;
     /// Of a record's head: the lengths of its value and its key.
@@ -255,7 +255,7 @@ mod tests {
     fn records_behind_damage_are_not_lost() {
         // Longer by a word, by segments, beyond what keys may have, beyond what values may have.
         for lengths in [INTEGER_KEY + 110, INTEGER_KEY + 60_000, (70_000 << 17) + 100, INTEGER_KEY + TOO_LONG] {
-            let memory = worn(0);
+            let memory = worn(0).broken();
             let region = memory.view().region;
             let (segment, first) = first_closed(region);
             assert_eq!(region.load(first.address + 8), 0, "the first key, which was overwritten");
@@ -285,7 +285,7 @@ mod tests {
     /// As a former owner left it, who died when it was nearly full.
     #[test]
     fn survivors_do_not_overrun_a_segment_that_was_left_open() {
-        let memory = worn(1);
+        let memory = worn(1).broken();
         let (owner, size) = (memory.owner(), memory.view().usage().segment_size);
         let left_open = Stream::SURVIVORS.map(|stream| {
             let segment = Segment::new(&owner.region, owner.survivor(stream).unwrap().unwrap());
@@ -303,7 +303,7 @@ mod tests {
     /// A table's number is not given to another while damage hides records of it.
     #[test]
     fn a_number_stays_dropped_whose_records_are_hidden() {
-        let memory = worn(0);
+        let memory = worn(0).broken();
         let region = memory.view().region;
         memory.drop_table(2).unwrap();
         clean_all(&memory);

@@ -2,8 +2,8 @@
 //! run.
 
 use crate::geometry::Geometry;
-use crate::memory::Memory;
 use crate::options::Options;
+use crate::sound::Memory;
 use crate::update::TableId;
 
 pub(crate) const TABLE: TableId = TableId { number: 1, is_versioned: false };

@@ -160,7 +160,7 @@ mod tests {
     use crate::fixture::{TABLE, small};
     use crate::index::bucket::Home;
     use crate::index::directory::Place;
-    use crate::memory::Memory;
+    use crate::sound::Memory;
     use crate::sync::lock;
     use crate::update::TableId;
     use crate::victims::Victims;
@@ -255,7 +255,7 @@ mod tests {
     /// Or else a generation would come again, as it was before another hole of the segment was filled.
     #[test]
     fn who_was_slow_fills_nothing() {
-        let memory = filled();
+        let memory = filled().broken();
         let (segment, old) = (segment(&memory, 0), record(&memory, TABLE, 0));
         let hole = Hole { address: old.address, size: old.head.size(), use_number: segment.use_number() };
         let stream = segment.claim_to_fill().unwrap();
@@ -284,7 +284,7 @@ mod tests {
     /// As damage can make of it, after it was noted.
     #[test]
     fn what_is_no_record_of_the_size_any_more_is_not_filled() {
-        let memory = filled();
+        let memory = filled().broken();
         let (region, segment, old) = (&memory.owner().region, segment(&memory, 0), record(&memory, TABLE, 0));
         let hole = Hole { address: old.address, size: old.head.size(), use_number: segment.use_number() };
         let may_be_filled = || Filling::begin(region, segment, &hole, 9).is_some();
@@ -358,7 +358,7 @@ mod tests {
     /// A damaged length would have the next record of that length written over what lies behind.
     #[test]
     fn a_length_that_only_the_record_claims_is_not_believed() {
-        let memory = filled();
+        let memory = filled().broken();
         let (region, old) = (&memory.owner().region, record(&memory, TABLE, 0));
         region.store(old.address, old.head.0 ^ 1 << 8);
         let claimed = old.head.value_len() ^ 1 << 8;
@@ -372,7 +372,7 @@ mod tests {
 
     #[test]
     fn a_hole_goes_with_the_use_of_its_segment() {
-        let memory = filled();
+        let memory = filled().broken();
         let owner = memory.owner();
         put(&memory, TABLE, 0, LEN);
         let hole = owner.take_seat().holes.list.pop_back().unwrap();

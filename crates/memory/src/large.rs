@@ -440,8 +440,8 @@ fn same(old: Option<&Old<'_>>, seen: Option<&Seen>, large: Large, value: &[u8]) 
 mod tests {
     use super::*;
     use crate::fixture::{TABLE, small};
-    use crate::memory::Memory;
     use crate::scan::Cursor;
+    use crate::sound::Memory;
 
     const KEY: Key<'_> = Key::Integer(7);
 
@@ -538,7 +538,7 @@ mod tests {
     /// As when somebody replaced the value: who still reads it must not find other bytes in the part's place.
     #[test]
     fn a_part_that_was_removed_is_not_begun_anew() {
-        let memory = memory();
+        let memory = memory().broken();
         let (mut large, _pending) = write(memory.owner(), For::User, 0, &[&[1; INLINE_MAX + 100]]).unwrap();
         assert!(remove_part(memory.owner(), large.id, 1));
         assert!(!extend(memory.owner(), For::User, &mut large, &[2; 200]).unwrap());

@@ -49,7 +49,7 @@ mod view;
 mod walk;
 mod words;
 
-// The tests of schedules play as those of threads and processes do.
+// The tests of modules look at a memory in the end as all others do, and those of schedules play as those of threads and processes do.
 #[cfg(test)]
 extern crate self as hammerspace_memory;
 #[cfg(test)]
@@ -57,6 +57,10 @@ extern crate self as hammerspace_memory;
 mod caller;
 #[cfg(test)]
 mod schedules;
+#[cfg(test)]
+#[expect(dead_code, reason = "here they have no stores with a name")]
+#[path = "../tests/it/sound.rs"]
+mod sound;
 
 pub use change::{Change, Large, Old, Outcome, Value};
 pub use cleaner::Stats;

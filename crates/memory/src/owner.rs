@@ -472,9 +472,9 @@ mod tests {
     use crate::change::Change;
     use crate::fixture::{TABLE, small};
     use crate::geometry::Geometry;
-    use crate::memory::Memory;
     use crate::read::now;
     use crate::record::Key;
+    use crate::sound::Memory;
 
     /// A store that takes no more, and how many keys it has.
     fn full() -> (Memory, u64) {

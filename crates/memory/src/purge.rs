@@ -164,7 +164,7 @@ mod tests {
     /// It would keep records of a table from those who look for them, until another table has its number.
     #[test]
     fn a_segment_that_does_not_know_of_a_table_is_found() {
-        let memory = small(64, 4096);
+        let memory = small(64, 4096).broken();
         memory.put(TableId { number: 70, is_versioned: false }, Key::Integer(1), 0, b"value", None, |_| true).unwrap();
         assert_eq!(memory.verify().faults, 0);
         let region = memory.view().region;
@@ -177,7 +177,7 @@ mod tests {
     /// A cleaner has been there, and somebody else is writing to it by now.
     #[test]
     fn a_segment_that_was_emptied_meanwhile_is_not_damaged() {
-        let memory = small(64, 4096);
+        let memory = small(64, 4096).broken();
         memory.put(TABLE, Key::Integer(1), 0, b"value", None, |_| true).unwrap();
         let region = memory.view().region;
         let mut segments = (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number));

@@ -309,5 +309,6 @@ mod tests {
             i32::from(is_over.recv_timeout(Duration::from_secs(10)) != Ok([Kind::Invalid; 2]))
         });
         assert_eq!(child.wait(), Some(0));
+        assert_eq!(store.verify().unwrap().findings, Vec::<String>::new());
     }
 }

@@ -33,7 +33,7 @@ mod tests {
     /// An entry whose depth damage has made that of a huge directory does not make the piece be looked at once for each of its entries.
     #[test]
     fn a_piece_is_not_looked_at_again_and_again() {
-        let memory = small(32, 4096);
+        let memory = small(32, 4096).broken();
         memory.put(TABLE, Key::Integer(1), 0, b"", None, |_| true).unwrap();
         let region = memory.view().region;
         let root = Place::of(region, 0).root;

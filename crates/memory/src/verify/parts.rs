@@ -92,19 +92,25 @@ mod tests {
     use crate::change::{Change, Large};
     use crate::fixture::small;
     use crate::large::part_key;
-    use crate::memory::Memory;
     use crate::record::Key;
     use crate::region::PENDING;
+    use crate::sound::Memory;
     use crate::update::TableId;
 
     const TABLE: TableId = TableId { number: 1, is_versioned: true };
     const LEN: usize = 2 * PART_LEN as usize + 100;
 
-    /// What is said of a store with one value in three parts, of number 1, once somebody has tampered with it.
-    fn findings(tamper: impl FnOnce(&Memory)) -> Vec<String> {
+    /// A store with one value in three parts, of number 1.
+    fn parted() -> Memory {
         let memory = small(32, 4096);
         memory.put(TABLE, Key::Integer(7), 0, &[1; LEN], None, |_| true).unwrap();
         assert_eq!(memory.verify().findings, Vec::<String>::new());
+        memory
+    }
+
+    /// What is said of it once somebody has tampered with it.
+    fn findings(tamper: impl FnOnce(&Memory)) -> Vec<String> {
+        let memory = parted().broken();
         tamper(&memory);
         memory.verify().findings
     }
@@ -154,7 +160,9 @@ mod tests {
     /// As when an owner died while it appended.
     #[test]
     fn a_last_part_that_is_longer_is_none_the_worse() {
-        assert_eq!(findings(|memory| put_part(memory, &part_key(1, 2), 150)), Vec::<String>::new());
+        let memory = parted();
+        put_part(&memory, &part_key(1, 2), 150);
+        assert_eq!(memory.verify().findings, Vec::<String>::new());
     }
 
     #[test]

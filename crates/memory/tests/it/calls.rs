@@ -2,10 +2,11 @@
 
 use std::io::{Read, Write, pipe};
 
-use hammerspace_memory::{Cursor, Item, Key, Memory, Options, Reader, View};
+use hammerspace_memory::{Cursor, Item, Key, Options, Reader, View};
 use hammerspace_os::process::fork::{fork, read_and_write_only};
 
 use crate::model::{PLAIN, VERSIONED, tiny};
+use crate::sound::Memory;
 
 const KEYS: u64 = 300;
 const LONG: Key<'_> = Key::Bytes(b"long");

@@ -13,6 +13,7 @@ use std::{fs, panic, thread};
 
 use fastrand::Rng;
 use hammerspace_error::{Kind, Result};
+// The users' own, and not that of `sound.rs`: what is wrong in the end is anybody's guess.
 use hammerspace_memory::{Cursor, Geometry, Key, Memory, Options, Reader, View};
 use hammerspace_os::{Access, File, Shared};
 use tempfile::TempDir;

@@ -7,13 +7,14 @@ use std::fs::File;
 use std::path::Path;
 use std::thread::{self, ScopedJoinHandle};
 
-use hammerspace_memory::{Change, Geometry, Key, Memory, Options, Reader, TableId};
+use hammerspace_memory::{Change, Geometry, Key, Options, Reader, TableId};
 use hammerspace_os::clock;
 use hammerspace_os::process::fork::fork;
 use hammerspace_testkit::setting::{seed, setting};
 
 use crate::caller::{Caller, Keys, judge};
 use crate::model::{PLAIN, tiny};
+use crate::sound::Memory;
 
 /// What fills the store, and stays.
 const BALLAST: TableId = TableId { number: 9, is_versioned: false };

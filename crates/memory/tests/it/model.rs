@@ -6,10 +6,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fastrand::Rng;
 use hammerspace_error::Kind;
-use hammerspace_memory::{Change, Cursor, Geometry, Item, Key, Memory, Options, OwnedKey, TableId};
-use hammerspace_testkit::checked::Checked;
+use hammerspace_memory::{Change, Cursor, Geometry, Item, Key, Options, OwnedKey, TableId};
 
-use crate::anonymous;
+use crate::sound::Memory;
 
 /// Segments of 8 KiB, pieces of 4 buckets: everything happens often.
 pub(crate) fn tiny(segments: u64) -> Options {
@@ -116,9 +115,9 @@ fn compare(memory: &Memory, twin: &Twin) {
     assert_eq!(report.miscounted, 0);
 }
 
-fn history(seed: u64, segments: u64, keys: u64, changes: usize) -> Checked<Memory> {
+fn history(seed: u64, segments: u64, keys: u64, changes: usize) -> Memory {
     println!("seed {seed}");
-    let memory = anonymous(&tiny(segments));
+    let memory = Memory::anonymous(&tiny(segments)).unwrap();
     let (mut rng, mut twin) = (Rng::with_seed(seed), Twin::new());
     for number in 0..changes {
         change(&memory, &mut twin, &mut rng, keys);
@@ -151,14 +150,14 @@ fn a_tight_store_is_still_a_map() {
 #[test]
 #[should_panic(expected = "of table 1")]
 fn canary_a_record_that_differs_is_noticed() {
-    let memory = anonymous(&tiny(100));
+    let memory = Memory::anonymous(&tiny(100)).unwrap();
     memory.put(PLAIN, Key::Bytes(b"key 1"), 0, b"value", None, |_| true).unwrap();
     compare(&memory, &Twin::from([((1, key_of(1)), (0, b"other".to_vec()))]));
 }
 
 #[test]
 fn long_values_come_back_and_go_without_trace() {
-    let memory = anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) });
+    let memory = Memory::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
     let key = Key::Bytes(b"long");
     let value: Vec<u8> = (0..3_000_000_u32).map(|at| (at / 7) as u8).collect();
     let get = || {
@@ -184,7 +183,7 @@ fn long_values_come_back_and_go_without_trace() {
 /// What nobody deletes by hand leaves nothing behind either: what has expired, and what was in a table that was dropped.
 #[test]
 fn parts_go_with_the_record_that_names_them() {
-    let memory = anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) });
+    let memory = Memory::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
     let value = vec![7; 300_000];
     memory.put(PLAIN, Key::Integer(1), 0, &value, None, |_| true).unwrap();
     memory.put(VERSIONED, Key::Integer(1), 0, &value, None, |_| true).unwrap();
@@ -212,7 +211,8 @@ fn an_append_that_finds_no_room_leaves_nothing_behind() {
     let geometry = Geometry { segment_size: 256 << 10, segments_max: 64, buckets: 4 };
     let limit = 24 * (256 << 10);
     let memory =
-        anonymous(&Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(limit) });
+        Memory::anonymous(&Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(limit) })
+            .unwrap();
     let (key, before) = (Key::Integer(1), vec![1; 130_000]);
     memory.put(PLAIN, key, 0, &before, None, |_| true).unwrap();
     let refused = memory.append(PLAIN, key, 0, &vec![2; 8 << 20]).unwrap_err();
@@ -227,7 +227,7 @@ fn an_append_that_finds_no_room_leaves_nothing_behind() {
 /// At the cap a segment more takes some twenty passes; whoever asks for no more room than there was must get it all the same.
 #[test]
 fn a_full_store_takes_overwrites_and_deletes() {
-    let memory = anonymous(&tiny(400));
+    let memory = Memory::anonymous(&tiny(400)).unwrap();
     let put = |key: u64| memory.put(PLAIN, Key::Integer(key), 0, &[key as u8; 40], None, |_| true);
     let keys = (0..1_000_000).find(|key| put(*key).is_err()).unwrap();
     assert_eq!(put(keys).unwrap_err().kind(), Kind::Full);
@@ -315,7 +315,7 @@ fn a_full_store_says_that_a_value_cannot_be_there_twice() {
 #[test]
 fn a_store_full_of_what_has_expired_is_not_full() {
     for cleaners in [0, 1] {
-        let memory = anonymous(&Options { cleaners, writers: 1, ..tiny(100) });
+        let memory = Memory::anonymous(&Options { cleaners, writers: 1, ..tiny(100) }).unwrap();
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
         let put = |key: u64, until| memory.put(PLAIN, Key::Integer(key), 0, &[1; 100], Some(until), |_| true);
         let until = now() + 2000;

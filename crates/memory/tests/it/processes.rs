@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use hammerspace_error::Kind;
-use hammerspace_memory::{Change, Geometry, Key, Memory, Options, Reader, TableId};
+use hammerspace_memory::{Change, Geometry, Key, Options, Reader, TableId};
 use hammerspace_os::process::fork::{Child, fork};
 use tempfile::TempDir;
 
 use crate::board::{Board, Keys, State, table_of};
 use crate::model::{PLAIN, VERSIONED, tiny};
+use crate::sound::Memory;
 
 /// Small values, which move all the time, in an index that grows.
 const SMALL: Keys = Keys { staying: 300, all: 3000, len_min: 16, len_max: 200 };
@@ -335,6 +336,7 @@ fn canary_a_lost_a_stale_and_a_torn_value_are_noticed() {
 #[test]
 fn canary_a_part_left_behind_is_noticed() {
     let (_scratch, board, memory) = written();
+    let memory = memory.broken();
     let parts = TableId { number: u16::MAX, is_versioned: false };
     memory.put(parts, Key::Bytes(b"a part nobody"), 0, b"names", None, |_| true).unwrap();
     let finding = board.settle(&memory).unwrap_err();

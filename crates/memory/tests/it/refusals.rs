@@ -9,14 +9,14 @@ use std::{process, thread};
 
 use fastrand::Rng;
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_memory::{Change, Cursor, Geometry, KEY_LEN_MAX, Key, Memory, Options, Reader, VALUE_LEN_MAX};
+use hammerspace_memory::{Change, Cursor, Geometry, KEY_LEN_MAX, Key, Options, Reader, VALUE_LEN_MAX};
 use hammerspace_os::File;
 use hammerspace_os::process::fork::{fork, mount_memory};
 use hammerspace_os::trace::{Op, watch};
 use tempfile::TempDir;
 
 use crate::model::{PLAIN, tiny};
-use crate::{anonymous, sound};
+use crate::sound::Memory;
 
 /// A store with some values in it, and where its region lies.
 fn store() -> (TempDir, Options, Memory) {
@@ -60,7 +60,7 @@ fn overwrite(address: usize, word: u64) -> impl FnOnce(&Path) {
 
 #[test]
 fn keys_and_values_have_their_limits() {
-    let memory = anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) });
+    let memory = Memory::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
     let key = vec![1; KEY_LEN_MAX + 1];
     let refused = memory.put(PLAIN, Key::Bytes(&key), 0, b"", None, |_| true).unwrap_err();
     assert_eq!(refused.kind(), Kind::Invalid, "{refused}");
@@ -86,7 +86,7 @@ fn a_limit_must_suit_the_region() {
         let refused = Memory::create(scratch.path().join("store"), &options).unwrap_err();
         assert_eq!(refused.kind(), Kind::Invalid, "{segments} segments: {refused}");
     }
-    let memory = anonymous(&Options { geometry: Some(geometry), ..tiny(100) });
+    let memory = Memory::anonymous(&Options { geometry: Some(geometry), ..tiny(100) }).unwrap();
     for segments in [0, 5, 9, 101] {
         let refused = memory.set_limit(segments * (8 << 10)).unwrap_err();
         assert_eq!((refused.kind(), memory.view().usage().limit), (Kind::Invalid, 100 * (8 << 10)), "{refused}");
@@ -232,7 +232,7 @@ fn a_store_has_one_owner() {
     drop(memory);
     assert_eq!(Memory::create(&path, &options).unwrap_err().kind(), Kind::Invalid, "there is one");
     assert!(!Reader::attach(&path).unwrap().has_owner().unwrap());
-    sound(Memory::open(&path, &options).unwrap());
+    Memory::open(&path, &options).unwrap();
 }
 
 /// Stops a maker before each change of a file that it makes, and looks what others see, and what it would leave behind.
@@ -457,7 +457,7 @@ fn a_forked_child_is_not_the_owner() {
 /// A cursor kept by somebody else may be anything, and an enumeration from it ends all the same.
 #[test]
 fn any_word_is_a_cursor() {
-    let memory = anonymous(&tiny(64));
+    let memory = Memory::anonymous(&tiny(64)).unwrap();
     let mut rng = Rng::with_seed(1);
     for keys in [1_u64, 300] {
         for key in 0..keys {

@@ -5,11 +5,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use hammerspace_memory::{Change, Key, Memory, Old, Options};
-use hammerspace_testkit::checked::Checked;
+use hammerspace_memory::{Change, Key, Old, Options};
 
-use crate::anonymous;
 use crate::model::{PLAIN, everything, tiny};
+use crate::sound::Memory;
 
 /// What the value of a key says at a round: key, round, and bytes that follow from both.
 fn value_of(key: u64, round: u64) -> Vec<u8> {
@@ -26,8 +25,8 @@ fn round_of(key: u64, value: &[u8]) -> Option<u64> {
 }
 
 /// Writers raise the rounds of their own keys; readers must never see a torn value, another key's, or a round going back.
-fn race(options: &Options, keys_each: u64, rounds: u64) -> Checked<Memory> {
-    let memory = anonymous(options);
+fn race(options: &Options, keys_each: u64, rounds: u64) -> Memory {
+    let memory = Memory::anonymous(options).unwrap();
     let written: Vec<AtomicU64> = (0..2 * keys_each).map(|_| AtomicU64::new(0)).collect();
     let is_over = AtomicBool::new(false);
     for key in 0..2 * keys_each {
@@ -78,7 +77,7 @@ fn readers_see_whole_values_while_writers_and_a_cleaner_move_them() {
 
 #[test]
 fn counters_lose_nothing() {
-    let memory = anonymous(&Options { writers: 2, cleaners: 1, ..tiny(64) });
+    let memory = Memory::anonymous(&Options { writers: 2, cleaners: 1, ..tiny(64) }).unwrap();
     let add = |seed| {
         let mut rng = Rng::with_seed(seed);
         for _ in 0..30_000 {
@@ -100,7 +99,7 @@ fn counters_lose_nothing() {
 /// Whoever is there throughout is listed once, while others come and go and the index grows.
 #[test]
 fn a_scan_gives_what_stays_exactly_once() {
-    let memory = anonymous(&Options { cleaners: 1, writers: 1, ..tiny(2000) });
+    let memory = Memory::anonymous(&Options { cleaners: 1, writers: 1, ..tiny(2000) }).unwrap();
     let staying = 0..1000_u64;
     for key in staying.clone() {
         memory.put(PLAIN, Key::Integer(key), 0, &value_of(key, 0), None, |_| true).unwrap();
@@ -144,7 +143,7 @@ fn canary_a_torn_value_is_recognised() {
 /// Zeroing takes longer than any change should, so a cleaner's thread does it before a writer has to.
 #[test]
 fn segments_get_their_memory_before_they_are_needed() {
-    let memory = anonymous(&Options { cleaners: 1, ..tiny(64) });
+    let memory = Memory::anonymous(&Options { cleaners: 1, ..tiny(64) }).unwrap();
     let until = Instant::now() + Duration::from_secs(30);
     while memory.view().usage().free < 4 * memory.view().usage().segment_size {
         assert!(Instant::now() < until, "{:?}", memory.view().usage());

@@ -4,9 +4,10 @@ use std::{fs, process};
 
 use hammerspace_os::process::fork::fork;
 use hammerspace_os::trace::{Op, watch};
-use hammerspace_store::{Condition, Kind, Options, Put, Result, Store, TableOptions, VALUE_LEN_MAX, ValueKind};
+use hammerspace_store::{Condition, Kind, Options, Put, Result, TableOptions, VALUE_LEN_MAX, ValueKind};
 
-use crate::{small, sound};
+use crate::small;
+use crate::sound::Store;
 
 fn refused<T: std::fmt::Debug>(result: Result<T>, kind: Kind, words: &str) {
     let error = result.unwrap_err();
@@ -56,7 +57,7 @@ fn a_maker_that_dies_leaves_no_store() {
     make_until_named();
     refused(Store::attach(path), Kind::Missing, "died");
     refused(Store::open(path), Kind::Missing, "died");
-    drop(sound(Store::create(path, options).unwrap()));
+    drop(Store::create(path, options).unwrap());
     Store::remove(path).unwrap();
     make_until_named();
     fs::rename(path.join("store.toml.new"), path.join("store.toml")).unwrap();
@@ -101,7 +102,7 @@ fn what_only_the_owner_may() {
     let scratch = tempfile::tempdir().unwrap();
     let options = Options { region: Some(scratch.path().into()), ..Options::with_limit(32 << 20) };
     let path = scratch.path().join("store");
-    let store = sound(Store::create(&path, &options).unwrap());
+    let store = Store::create(&path, &options).unwrap();
     refused(Store::open(&path), Kind::Busy, "");
     let reader = Store::attach(&path).unwrap();
     assert!(!reader.is_owner() && reader.has_owner().unwrap());
@@ -110,7 +111,7 @@ fn what_only_the_owner_may() {
     refused(reader.verify(), Kind::Invalid, "attached");
     drop(store);
     assert!(!reader.has_owner().unwrap());
-    let store = sound(Store::open(&path).unwrap());
+    let store = Store::open(&path).unwrap();
     assert!(store.is_owner());
     refused(Store::remove(&path), Kind::Busy, "owns");
     drop(store);
@@ -139,7 +140,7 @@ fn a_full_store_can_be_emptied() {
 /// To drop or to empty a table makes the list of them longer, for a while.
 #[test]
 fn a_full_store_lets_go_of_tables_whose_list_has_no_room_left() {
-    let store = sound(Store::anonymous(&Options { cleaners: 0, ..Options::with_limit(32 << 20) }).unwrap());
+    let store = Store::anonymous(&Options { cleaners: 0, ..Options::with_limit(32 << 20) }).unwrap();
     // Each takes four bytes more than its name, and so does the default table; the list begins with 512.
     let names = [255, 200, 34].map(|len| "x".repeat(len));
     assert_eq!(names.iter().map(|name| 4 + name.len()).sum::<usize>() + 4 + "default".len(), 512);

@@ -9,10 +9,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hammerspace_os::process::fork::{Child, fork};
-use hammerspace_store::{Kind, Options, Store};
+use hammerspace_store::{Kind, Options, Store as Handle};
 use tempfile::TempDir;
 
-use crate::sound;
+use crate::sound::Store;
 
 /// The key whose value a worker tells.
 const TOLD: u64 = 0;
@@ -46,7 +46,7 @@ fn pipes() -> (Duty, Worker) {
 
 impl Duty {
     /// Reads by an inherited handle until it is asked to end. Other tests' children have copies of the pipes, so these do not end.
-    fn serve(mut self, store: Store) -> i32 {
+    fn serve(mut self, store: Handle) -> i32 {
         thread::spawn(|| {
             thread::sleep(2 * LONGEST);
             process::abort();
@@ -68,7 +68,7 @@ fn pid() -> u64 {
 }
 
 /// Whether there is an owner, and what there is to read.
-fn look(store: &Store) -> Answer {
+fn look(store: &Handle) -> Answer {
     (store.has_owner().unwrap(), get(store, TOLD))
 }
 
@@ -100,12 +100,12 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-fn get(store: &Store, key: u64) -> u64 {
+fn get(store: &Handle, key: u64) -> u64 {
     let value = store.default_table().get(key).unwrap().expect("a key that was put");
     u64::from_le_bytes((*value).try_into().expect("eight bytes"))
 }
 
-fn put(store: &Store, key: u64, value: u64) {
+fn put(store: &Handle, key: u64, value: u64) {
     store.default_table().put(key, value.to_le_bytes()).unwrap();
 }
 
@@ -161,7 +161,7 @@ fn a_store_is_free_when_its_owner_is_killed_though_a_worker_lives_on() {
     assert!(!reader.has_owner().unwrap());
     assert_eq!(worker.tell(), (false, 7));
 
-    let store = sound(Store::open(&path).unwrap());
+    let store = Store::open(&path).unwrap();
     let last = last(&written);
     // The write that was cut short would be to the key of the one a turn before.
     for write in last - KEYS + 2..=last {
@@ -181,10 +181,10 @@ fn a_store_is_free_when_its_owner_is_killed_though_a_worker_lives_on() {
 #[test]
 fn a_worker_that_ends_takes_nothing_from_its_living_parent() {
     let (_scratch, path, _, options) = scratch();
-    let store = sound(Store::create(&path, &options).unwrap());
+    let store = Store::create(&path, &options).unwrap();
     put(&store, TOLD, 7);
     let (duty, mut worker) = pipes();
-    let mut pending = Some(Store::clone(&store));
+    let mut pending = Some((*store).clone());
     let child = fork(|| duty.serve(pending.take().unwrap()));
     assert_eq!(worker.tell(), (true, 7));
     worker.ask(DROP);

@@ -5,10 +5,10 @@ use std::time::{Duration, SystemTime};
 
 use fastrand::Rng;
 use hammerspace_store::{
-    Condition, Error, Kind, Meta, Options, Outcome, OwnedKey, Put, Store, Table, TableOptions, ValueKind,
+    Condition, Error, Kind, Meta, Options, Outcome, OwnedKey, Put, Table, TableOptions, ValueKind,
 };
 
-use crate::sound;
+use crate::sound::Store;
 
 /// What is there of a key.
 #[derive(Clone, Debug, PartialEq)]
@@ -275,7 +275,7 @@ fn what_an_owner_wrote_its_successor_and_its_readers_see() {
     (0..3000).for_each(|_| history.step());
     let (twin, keys) = (history.twin, history.keys);
     drop((history.handles, history.store));
-    for store in [Store::attach(&path), Store::open(&path)].map(|store| sound(store.unwrap())) {
+    for store in [Store::attach(&path), Store::open(&path)].map(Result::unwrap) {
         let handles: Vec<_> = TABLES.iter().map(|(name, _)| store.table(name).unwrap()).collect();
         for (handle, (name, _)) in handles.iter().zip(TABLES) {
             let empty = HashMap::new();

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hammerspace_store::{Kind, Options, Put, Store, TableOptions};
+use hammerspace_store::{Kind, Options, Put, TableOptions};
 
-use crate::{small, sound};
+use crate::small;
+use crate::sound::Store;
 
 fn names(store: &Store) -> Vec<String> {
     store.tables().unwrap().into_iter().map(|table| table.name).collect()
@@ -45,7 +46,7 @@ fn readers_and_successors_see_the_tables_there_are() {
     let scratch = tempfile::tempdir().unwrap();
     let options = Options { region: Some(scratch.path().into()), ..Options::with_limit(32 << 20) };
     let path = scratch.path().join("store");
-    let store = sound(Store::create(&path, &options).unwrap());
+    let store = Store::create(&path, &options).unwrap();
     let reader = Store::attach(&path).unwrap();
     store.create_table("words", TableOptions::default()).unwrap().put("key", "value").unwrap();
     let theirs = reader.table("words").unwrap();
@@ -57,7 +58,7 @@ fn readers_and_successors_see_the_tables_there_are() {
     store.drop_table("words").unwrap();
     assert_eq!(theirs.get("key").unwrap_err().kind(), Kind::Missing);
     drop(store);
-    let store = sound(Store::open(&path).unwrap());
+    let store = Store::open(&path).unwrap();
     assert_eq!((names(&store), names(&reader)), (vec!["default".to_string()], vec!["default".to_string()]));
 }
 

@@ -4,14 +4,15 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use hammerspace_memory::{Memory, TableId};
-use hammerspace_store::{Condition, Key, Kind, Options, Outcome, Put, Store, Table, ValueKind};
+use hammerspace_store::{Condition, Key, Kind, Options, Outcome, Put, Table, ValueKind};
 
 use crate::small;
+use crate::sound::Store;
 
 #[test]
 fn handles_go_to_any_thread() {
     fn check<T: Send + Sync + 'static>() {}
-    check::<Store>();
+    check::<hammerspace_store::Store>();
     check::<Table>();
 }
 
