@@ -111,6 +111,7 @@ pub use hammerspace_store::Store;
 /// let version = users.get("ada")?.unwrap().meta.version.unwrap();
 /// let put = Put::when(Condition::Version(version));
 /// assert!(store.default_table().put_with("ada", "lady", &put)?.is_done());
+/// # assert!(store.verify()?.findings.is_empty());
 /// # drop((store, reader));
 /// # Store::remove(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -223,7 +223,9 @@ mod tests {
         }
         work.settle()?;
         tamper(&table);
-        work.settle()
+        let settled = work.settle();
+        assert_eq!(work.store.verify().unwrap().findings, Vec::<String>::new());
+        settled
     }
 
     #[test]

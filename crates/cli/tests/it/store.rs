@@ -1,8 +1,8 @@
 //! `hammerspace store`, beyond what its guide shows.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -219,6 +219,21 @@ fn a_store_stands_the_death_of_its_owners_and_readers() {
     let place = Place::new();
     let told = place.run("store stress --time 3s --limit 16MiB --region . --json").ends(0).object();
     assert!(told["owners_killed"].as_u64() > Some(0) && told["records"].as_u64() > Some(100), "{told}");
+}
+
+/// A harness that cannot see this cannot see anything.
+#[test]
+#[should_panic(expected = "does not know of the table of the record")]
+fn canary_damage_is_noticed_when_its_test_is_done() {
+    let place = with_store();
+    let mut entries = place.path().read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let region = entries.find(|path| path.is_file()).unwrap();
+    let region = File::options().read(true).write(true).open(region).unwrap();
+    let mut segments_max = [0; 8];
+    region.read_exact_at(&mut segments_max, 48).unwrap();
+    // What the ledger says of each segment, behind the superblock and the generations, and in it which tables have records there.
+    let ledger = 4096 + u64::from_le_bytes(segments_max) * 8;
+    (0..16).for_each(|segment| region.write_all_at(&[0; 8], ledger + segment * 64 + 32).unwrap());
 }
 
 /// A reader that does not see this sees nothing.
