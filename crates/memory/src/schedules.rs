@@ -15,8 +15,8 @@ use shuttle::thread;
 use crate::caller::{Caller, Keys, judge};
 use crate::flaw::Flaw;
 use crate::geometry::Geometry;
-use crate::memory::Memory;
 use crate::options::Options;
+use crate::sound::Memory;
 use crate::sync::scheduled::{run, take_turns};
 
 /// Schedules of each scene, unless somebody wants more.
