@@ -33,6 +33,12 @@ const MOST: usize = 64;
 /// Holes of a size that a record tries: they may all lie in one segment, which was filled just now or is still open.
 const TRIES: usize = 4;
 
+/// Bytes of a value from which on it goes past the caches, where they cannot hold all that is live: nobody was at a hole since the record
+/// there has died. (Lines of a head come into the cache by themselves, as one follows the other.)
+const STREAMED: usize = 1 << 10;
+/// Bytes that caches may hold.
+const CACHES: u64 = 64 << 20;
+
 /// A dead record, and the use of its segment in which it died.
 struct Hole {
     address: u64,
@@ -138,10 +144,15 @@ impl<'r> Filling<'r> {
         is_there.then_some(filling)
     }
 
-    /// Writes the record, and gives its address.
-    pub(crate) fn write(&self, head: Head, traits: &Traits, key: Key<'_>, value: &[u8]) -> u64 {
+    /// Writes the record, and gives its address. So many bytes are `live` in all.
+    pub(crate) fn write(&self, live: u64, head: Head, traits: &Traits, key: Key<'_>, value: &[u8]) -> u64 {
         self.segment.refill(head, self.epoch);
-        Record::write(self.region, self.address, head, traits, key, value);
+        let value_address = Record::begin(self.region, self.address, head, traits, key);
+        if value.len() >= STREAMED && live > CACHES {
+            self.region.stream_bytes(value_address, value);
+        } else {
+            self.region.write_bytes(value_address, value);
+        }
         self.address
     }
 }

@@ -371,7 +371,7 @@ impl Owner {
     }
 
     /// How many bytes of records there are. Less than none for a while, where one seat has counted what another wrote as dead.
-    fn live(&self) -> u64 {
+    pub(crate) fn live(&self) -> u64 {
         self.live.load(Relaxed).cast_signed().max(0).cast_unsigned()
     }
 

@@ -382,6 +382,12 @@ impl Record {
     /// Writes a whole record at `address`. Nothing names it yet.
     #[inline]
     pub(crate) fn write(region: &Region, address: u64, head: Head, traits: &Traits, key: Key<'_>, value: &[u8]) {
+        region.write_bytes(Self::begin(region, address, head, traits, key), value);
+    }
+
+    /// Writes all of a record at `address` but its value; gives where that goes.
+    #[inline]
+    pub(crate) fn begin(region: &Region, address: u64, head: Head, traits: &Traits, key: Key<'_>) -> u64 {
         let word = |offset: u64, value: u64| region.word(address + offset).store(value, Relaxed);
         word(0, head.0);
         if let Some(version) = traits.version {
@@ -394,7 +400,7 @@ impl Record {
             Key::Integer(key) => word(head.prefix(), key),
             Key::Bytes(bytes) => region.write_bytes(address + head.prefix(), bytes),
         }
-        region.write_bytes(address + head.prefix() + key.len() as u64, value);
+        address + head.prefix() + key.len() as u64
     }
 
     /// Writes a copy of this record at `address`, as `head` says, which differs in what comes after the value at most.

@@ -12,8 +12,8 @@ use hammerspace_os::File;
 use crate::flaw::Flaw;
 use crate::geometry::{BUCKET, Geometry, Layout, WORD};
 use crate::segment::use_of;
-use crate::sync::{AtomicU64, Ordering, Words, fence};
-use crate::words::Bytes;
+use crate::sync::{AtomicU64, Ordering, Words, fence, stream};
+use crate::words::{Bytes, store};
 
 macro_rules! superblock {
     ($($name:ident = $address:literal;)*) => {
@@ -218,18 +218,26 @@ impl Region {
     /// Writes `bytes` from `address` on. What else is in the first and the last word stays as it is.
     #[inline]
     pub(crate) fn write_bytes(&self, address: u64, bytes: &[u8]) {
+        self.write_by(address, bytes, store);
+    }
+
+    /// The same past the caches: for what is long, where nobody was for long.
+    pub(crate) fn stream_bytes(&self, address: u64, bytes: &[u8]) {
+        self.write_by(address, bytes, stream);
+    }
+
+    /// The same, whole words as `store` does.
+    #[inline]
+    fn write_by(&self, address: u64, bytes: &[u8], store: impl FnOnce(&[AtomicU64], &[[u8; 8]])) {
         let skip = (address % WORD) as usize;
-        let (head, whole) = bytes.split_at(if skip == 0 { 0 } else { bytes.len().min(WORD as usize - skip) });
+        let (head, rest) = bytes.split_at(if skip == 0 { 0 } else { bytes.len().min(WORD as usize - skip) });
         if !head.is_empty() {
             self.patch(address - skip as u64, skip, head);
         }
         let first = (address + head.len() as u64) / WORD;
-        let chunks = whole.chunks_exact(WORD as usize);
-        let tail = chunks.remainder();
-        let end = first as usize + chunks.len();
-        for (word, chunk) in self.words[first as usize..end].iter().zip(chunks) {
-            word.store(u64::from_le_bytes(chunk.try_into().expect("eight bytes")), Ordering::Relaxed);
-        }
+        let (values, tail) = rest.as_chunks();
+        let end = first as usize + values.len();
+        store(&self.words[first as usize..end], values);
         if !tail.is_empty() {
             self.patch(end as u64 * WORD, 0, tail);
         }
@@ -283,7 +291,8 @@ mod tests {
         for offset in 0..16 {
             for len in 0..bytes.len() {
                 region.write_bytes(base, &[0xee; 64]);
-                region.write_bytes(base + offset, &bytes[..len]);
+                let write = if len % 2 == 0 { Region::write_bytes } else { Region::stream_bytes };
+                write(&region, base + offset, &bytes[..len]);
                 let mut out = b"before".to_vec();
                 region.bytes(base + offset - offset.min(1), len + 2).append_to(&mut out);
                 let edge = if offset == 0 { &bytes[..0] } else { &[0xee][..] };

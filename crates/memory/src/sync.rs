@@ -8,11 +8,18 @@ pub(crate) use std::sync::atomic::{Ordering, fence};
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 #[cfg(not(test))]
 pub(crate) use {
-    hammerspace_os::Shared as Words, std::hint::spin_loop, std::sync::atomic::AtomicU64, std::thread::yield_now,
+    hammerspace_os::{Shared as Words, stream},
+    std::hint::spin_loop,
+    std::sync::atomic::AtomicU64,
+    std::thread::yield_now,
 };
 
 #[cfg(test)]
 pub(crate) use scheduled::{AtomicU64, Words, lock, thread_number, wait_while, yield_now, yield_now as spin_loop};
+
+/// To a scheduler, words are words.
+#[cfg(test)]
+pub(crate) use crate::words::store as stream;
 
 /// Locks; what a thread that panicked has left behind is what the region's invariants allow at any instant.
 #[cfg(not(test))]

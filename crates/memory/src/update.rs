@@ -306,7 +306,7 @@ fn write(
             traits.version = next_version();
             *version = traits.version;
             let address = match &filling {
-                Some(filling) => filling.write(head, &traits, key, &value),
+                Some(filling) => filling.write(owner.live(), head, &traits, key, &value),
                 None => target.append(region, head, &traits, key, &value),
             };
             (address, head)

@@ -63,6 +63,14 @@ fn append_words(words: &[AtomicU64], out: &mut Vec<u8>) {
     }
 }
 
+/// Stores values in words, the first in the first.
+#[inline]
+pub(crate) fn store(words: &[AtomicU64], values: &[[u8; WORD_LEN]]) {
+    for (word, value) in words.iter().zip(values) {
+        word.store(u64::from_le_bytes(*value), Relaxed);
+    }
+}
+
 /// Whether the bytes of the words, from the first on, are `wanted`.
 #[inline]
 pub(crate) fn begin_with(words: &[AtomicU64], wanted: &[u8]) -> bool {

@@ -81,7 +81,7 @@ pub(crate) fn table_of(key: u64) -> TableId {
     if (key / 2).is_multiple_of(2) { PLAIN } else { VERSIONED }
 }
 
-/// Changes a key from one state to the next. It goes by being deleted, by expiring, or by a value that has expired; and every other
+/// Changes a key from one state to the next. It goes by being deleted, by expiring, or by a value that has expired; and every third
 /// value ends some time.
 pub(crate) fn change(memory: &Memory, key: u64, from: State, to: State) -> Result<()> {
     let (table, name, value) = (table_of(key), Key::Integer(key), to.value(key));
@@ -91,7 +91,7 @@ pub(crate) fn change(memory: &Memory, key: u64, from: State, to: State) -> Resul
         (false, 1) => memory.update(table, name, |_| Change::Expire(Some(PAST))),
         (false, _) => put(Some(PAST)),
         (true, _) if from.epoch() == to.epoch() => memory.append(table, name, 0, &value[from.len() as usize..]),
-        (true, _) => put(to.epoch().is_multiple_of(2).then_some(FUTURE)),
+        (true, _) => put(to.epoch().is_multiple_of(3).then_some(FUTURE)),
     };
     outcome.map(drop)
 }

@@ -22,6 +22,9 @@ const SMALL: Keys = Keys { staying: 300, all: 3000, len_min: 16, len_max: 200 };
 /// Values on both sides of what a record holds.
 const LONG: Keys = Keys { staying: 4, all: 10, len_min: 60_000, len_max: 300_000 };
 
+/// Values of one length, which lie in holes, and more of them than caches hold.
+const MANY: Keys = Keys { staying: 3500, all: 3600, len_min: 20_000, len_max: 20_001 };
+
 fn in_memory(options: &Options) -> (TempDir, Options) {
     let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
     let options = Options { region: Some(scratch.path().to_path_buf()), ..options.clone() };
@@ -52,6 +55,8 @@ fn reader(board: &Board, path: &Path, number: usize, seed: u64) -> Child {
             Ok(()) => 0,
             Err(finding) => {
                 eprintln!("reader {number}, seed {seed}: {finding}");
+                // Or else everybody would wait for its reads.
+                board.stop();
                 1
             }
         }
@@ -83,7 +88,8 @@ fn other_processes_read_whole_and_current_values() {
             scope.spawn(move || board.keep_writing(memory, writer, 2, seed ^ writer, || !board.is_stopped()));
         }
         let is_busy = || memory.cleaned().segments > 100;
-        wait_until("reads and passes", || is_busy() && (0..2).all(|number| board.reads(number) > 500));
+        let is_read = || (0..2).all(|number| board.reads(number) > 500);
+        wait_until("reads and passes", || board.is_stopped() || is_busy() && is_read());
         board.stop();
     });
     assert!(readers.into_iter().all(|reader| reader.wait() == Some(0)), "seed {seed}");
@@ -105,7 +111,31 @@ fn other_processes_read_values_in_parts() {
             let (board, memory) = (&board, &memory);
             scope.spawn(move || board.keep_writing(memory, writer, 2, seed ^ writer, || !board.is_stopped()));
         }
-        wait_until("reads", || board.reads(0) > 20);
+        wait_until("reads", || board.is_stopped() || board.reads(0) > 20);
+        board.stop();
+    });
+    assert_eq!(child.wait(), Some(0), "seed {seed}");
+    board.settle(&memory).unwrap();
+}
+
+#[test]
+fn other_processes_read_values_that_went_past_the_caches() {
+    let seed = seed();
+    let (scratch, options) = in_memory(&Options { cleaners: 1, writers: 2, ..Options::with_limit(128 << 20) });
+    let path = scratch.path().join("store");
+    let board = Board::new(MANY);
+    let memory = Memory::create(&path, &options).unwrap();
+    board.begin(&memory);
+    let child = reader(&board, &path, 0, seed);
+    let before = board.changes();
+    thread::scope(|scope| {
+        for writer in 0..2 {
+            let (board, memory) = (&board, &memory);
+            scope.spawn(move || board.keep_writing(memory, writer, 2, seed ^ writer, || !board.is_stopped()));
+        }
+        // Each has had another value, or gone, on average.
+        let is_written = || (board.changes() - before) >> 32 > MANY.all;
+        wait_until("changes and reads", || board.is_stopped() || is_written() && board.reads(0) > 20);
         board.stop();
     });
     assert_eq!(child.wait(), Some(0), "seed {seed}");
@@ -160,7 +190,7 @@ fn kill_owners(board: &Board, scratch: &TempDir, options: &Options, rounds: u64,
         owner.kill();
         assert!(!watcher.has_owner().unwrap());
         let reads = board.reads(0);
-        wait_until("a read of what the dead left", || board.reads(0) > reads + 1);
+        wait_until("a read of what the dead left", || board.is_stopped() || board.reads(0) > reads + 1);
         let memory = Memory::open(&path, &Options { cleaners: 0, ..options.clone() }).unwrap();
         board.settle(&memory).unwrap_or_else(|finding| panic!("seed {seed}, round {round}: {finding}"));
     }
