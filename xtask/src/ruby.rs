@@ -2,9 +2,9 @@
 //!
 //! Everything goes to `target/ruby`: what `extconf.rb` and `make` leave behind, and below `lib` what Ruby loads.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{fs, io};
 
 use crate::program::{program, root, run, run_quietly, target_dir};
 use crate::{Result, debian};
@@ -67,13 +67,47 @@ fn rehearse() -> Result {
     };
     run_quietly(step("gem build hammerspace.gemspec --output").arg(&gem))?;
     run_quietly(step("gem install --local --force --no-document --install-dir").arg(&gems).arg(&gem))?;
-    let use_it = "h = Hammerspace.new(ARGV[0]); h['a'] = 'b'; exit h['a'] == 'b'";
-    let used = step("ruby -rhammerspace -e").arg(use_it).arg(gems.join("space")).env("GEM_PATH", &gems).output();
-    if !used.is_ok_and(|output| output.status.success()) {
-        return Err(format!("the gem that was installed in {} does not work", gems.display()));
-    }
+    works(&gems)?;
+    rehearse_vendored(&gem, &gems.join("vendored"))?;
     run_quietly(&mut step("rake compile"))?;
     run_quietly(&mut step("rake clean clobber"))
+}
+
+/// The same by the guide's lines for a machine without a network. Cargo's own directory there is a new one, and stays without a crate.
+fn rehearse_vendored(gem: &Path, place: &Path) -> Result {
+    let page = include_str!("../../docs/guide/ruby.md");
+    let is_code = |line: &&str| line.starts_with("    ");
+    let lines: Vec<&str> =
+        page.lines().skip_while(|line| !line.contains("gem unpack")).take_while(is_code).map(str::trim).collect();
+    let failed = |cause: io::Error| format!("{}: {cause}", place.display());
+    if place.exists() {
+        fs::remove_dir_all(place).map_err(failed)?;
+    }
+    fs::create_dir_all(place).map_err(failed)?;
+    fs::copy(gem, place.join("hammerspace-0.1.0.gem")).map_err(failed)?;
+    let mut shell = program("sh -e -c");
+    shell.arg(lines.join("\n")).current_dir(place).env("GEM_HOME", place).env("HAMMERSPACE_PROFILE", "dev");
+    run_quietly(shell.env("CARGO_TARGET_DIR", place.with_file_name("vendored-target")))?;
+    if place.join("cargo/registry").exists() {
+        return Err(format!("{}: cargo fetched crates, though they are vendored", place.display()));
+    }
+    works(place)
+}
+
+/// Whether a program can use the gem that is installed there.
+fn works(gems: &Path) -> Result {
+    let use_it = "h = Hammerspace.new(ARGV[0]); h['a'] = 'b'; exit h['a'] == 'b'";
+    let mut ruby = program("ruby -rhammerspace -e");
+    if ruby
+        .arg(use_it)
+        .arg(gems.join("space"))
+        .env("GEM_PATH", gems)
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
+        return Ok(());
+    }
+    Err(format!("the gem that was installed in {} does not work", gems.display()))
 }
 
 fn suite() -> Result {

@@ -92,6 +92,24 @@ def reads(hash, copying, frozen)
   end
 end
 
+# Where nothing has changed: a refresh, beside a method that does nothing; and a request that refreshes first, beside the same
+# application without the middleware, which answers with one text and does nothing else.
+def refreshing(hash, frozen)
+  hot = hash.keys.first(1000)
+  requests = Array.new(KEYS) { |at| { 'PATH_INFO' => "/#{hot[at % hot.size]}" } }
+  nothing = Class.new { def refresh = nil }.new
+  times = per_call('refresh', requests, ours: -> { requests.each { |_| frozen.refresh } },
+                                        nothing: -> { requests.each { |_| nothing.refresh } })
+  row('refresh, nothing new', 'ns', times[:ours], times[:nothing], 'an empty method')
+
+  app = ->(env) { [200, { 'content-type' => 'text/plain' }, [frozen.fetch(env['PATH_INFO'][1..], 'what?')]] }
+  refreshed = Hammerspace::Refresh.new(app, frozen)
+  requests.first(hot.size).zip(hot) { |env, key| check(key, refreshed.call(env), [200, app.call(env)[1], [hash[key]]]) }
+  times = per_call('request', requests, ours: -> { requests.each { |env| refreshed.call(env) } },
+                                        without: -> { requests.each { |env| app.call(env) } })
+  row('a request through Hammerspace::Refresh, nothing new', 'ns', times[:ours], times[:without], 'without it')
+end
+
 def iteration(hash, copying, frozen)
   check('each', copying.to_a, hash.to_a)
   works = { copying: copying, frozen: frozen, hash: hash }.transform_values { |of| -> { of.each { |key, value| } } }
@@ -184,6 +202,7 @@ else
     copying.close
     frozen = Hammerspace.new(copying.path, frozen: true)
     reads(hash, copying, frozen)
+    refreshing(hash, frozen)
     iteration(hash, copying, frozen)
     writing(pairs, directory)
   end

@@ -23,4 +23,52 @@ RSpec.describe Hammerspace::Refresh do
     expect(errors.string).to match(/\AHammerspace: .*hammerspace.spl/)
     expect(app.call({}).last).to eq(['1'])
   end
+
+  describe 'while nothing changes' do
+    # Whether what the block gives is done in a child that the kernel ends at any system call other than `read` and `write`
+    # (seccomp's strict mode). The block itself prepares it, there and unwatched.
+    def without_system_calls?
+      prctl = Fiddle::Function.new(Fiddle.dlopen(nil)['prctl'], [Fiddle::TYPE_INT, *[Fiddle::TYPE_LONG] * 4], Fiddle::TYPE_INT)
+      reader, writer = IO.pipe
+      child = fork do
+        work = yield
+        GC.disable
+        prctl.call(22, 1, 0, 0, 0)
+        work.call
+        writer.syswrite('done')
+      ensure
+        exit!(1)
+      end
+      writer.close
+      Process.wait(child)
+      reader.read == 'done'
+    end
+
+    # To an application that does nothing: one that makes objects has memory to ask for.
+    def many_requests
+      app = described_class.new(->(env) { env }, hash)
+      app.call(nil)
+      -> { 1000.times { app.call(nil) } }
+    end
+
+    before do
+      require 'fiddle'
+      publish('a' => '1')
+    end
+
+    # Ten times a second it reads where `current` points, for those who publish unannounced. In a child that has just looked
+    # the next time is far off; in one that was made to wait it is not.
+    it 'makes no system call' do
+      expect(5.times.any? { without_system_calls? { many_requests } }).to be(true)
+    end
+
+    it 'would be seen to make one' do
+      unseen = without_system_calls? do
+        requests = many_requests
+        publish('a' => '2')
+        requests
+      end
+      expect(unseen).to be(false)
+    end
+  end
 end

@@ -26,6 +26,12 @@ enum { HAS_SLABS = RUBY_API_VERSION_CODE < 30200, WALK_SLAB = 4096, LOOKUP_SLAB 
 // The index of the encoding that strings have anyway.
 enum { BINARY = 0 };
 
+// What snapshots hold, of all hashes of this process, and how many of them are enough to ask the collector whether somebody
+// needs them all. By itself it sees a few small objects, and those that it has seen several times wait for a full collection.
+// See "Frozen strings" in the design notes.
+enum { MAPPED_MIN = 16 };
+static _Atomic size_t mapped, mapped_max = MAPPED_MIN;
+
 static ID id_snapshot;
 static VALUE class_snapshot;
 
@@ -34,8 +40,15 @@ static void snapshot_mark(void *data) {
     rb_gc_mark(((snapshot *)data)->copies.slab);
 }
 
+static void unmap(snapshot *self) {
+    if (!self->table) return;
+    hammerspace_table_free(self->table);
+    self->table = NULL;
+    mapped--;
+}
+
 static void snapshot_free(void *data) {
-    hammerspace_table_free(((snapshot *)data)->table);
+    unmap(data);
     xfree(data);
 }
 
@@ -67,6 +80,12 @@ static void share(VALUE object, snapshot *self) {
     self->end = log.data + log.len;
 }
 
+static void count_mapped(void) {
+    if (++mapped <= mapped_max) return;
+    rb_gc();
+    mapped_max = 2 * mapped > MAPPED_MIN ? 2 * mapped : MAPPED_MIN;
+}
+
 VALUE snapshot_new(hammerspace_table *table, reading reading) {
     snapshot *self;
     VALUE object = TypedData_Make_Struct(class_snapshot, snapshot, &snapshot_type, self);
@@ -74,6 +93,7 @@ VALUE snapshot_new(hammerspace_table *table, reading reading) {
     self->reading = reading;
     self->whole = Qnil;
     self->copies = (copies){.slab = Qnil, .size = LOOKUP_SLAB};
+    if (table) count_mapped();
     if (table && reading.frozen) share(object, self);
     return object;
 }
@@ -85,8 +105,7 @@ void snapshot_share(VALUE object) {
 void snapshot_close(VALUE object) {
     snapshot *self = snapshot_of(object);
     if (self->lent || !NIL_P(self->whole)) return;
-    hammerspace_table_free(self->table);
-    self->table = NULL;
+    unmap(self);
 }
 
 VALUE text_of(reading reading, const char *data, size_t len) {

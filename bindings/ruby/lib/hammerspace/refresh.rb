@@ -5,8 +5,8 @@ module Hammerspace
   #
   #   use Hammerspace::Refresh, TRANSLATIONS, FLAGS
   #
-  # While nothing changes that costs an atomic load for each hash. Should a new version be damaged, the one before it stays,
-  # and rack.errors is told.
+  # While nothing changes that costs an atomic load and a look at a clock for each hash. Should a new version be damaged, the
+  # one before it stays, and rack.errors is told.
   class Refresh
     def initialize(app, *hashes)
       @app = app
