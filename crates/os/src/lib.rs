@@ -5,7 +5,7 @@
 //! - [`Owned`]: a file that only this process writes to and has locked, and none that is forked from it.
 //! - [`Map`]: a file as a slice, its pages as [`Paging`] says. [`Word`]: one 64-bit number in a file, shared between processes.
 //! - [`Shared`]: memory that is written while it is read, as atomic words. [`Buffer`]: memory of one's own.
-//! - [`clock`], [`process`], [`prefetch()`]: small things that need a system call or an instruction.
+//! - [`clock`], [`process`], [`prefetch()`], [`stream()`]: small things that need a system call or an instruction.
 //!
 //! What always holds:
 //! 1. Descriptors are close-on-exec.
