@@ -40,7 +40,7 @@ typedef struct task {
     hammerspace_error *(*work)(struct task *task);
     // What comes after it, with the interpreter's lock and still alone with the store; may be NULL.
     void (*settle)(struct task *task);
-    bool done;
+    bool had_turn, done;
     hammerspace_error *error;
     hammerspace_table *table;
     // Where a writer comes from, or goes to.
@@ -102,7 +102,19 @@ static VALUE not_busy(VALUE argument) {
 }
 
 static VALUE perform_exclusively(VALUE argument) {
+    ((task *)argument)->had_turn = true;
     return rb_ensure(perform_alone, argument, not_busy, argument);
+}
+
+static VALUE take_turn(VALUE argument) {
+    return rb_mutex_synchronize(((task *)argument)->store->mutex, perform_exclusively, argument);
+}
+
+// A mutex of Ruby 3.1 wakes one of those who wait for it. If that one is killed just then, nobody else would ever be woken.
+static VALUE pass_turn_on(VALUE argument) {
+    task *task = (void *)argument;
+    if (!task->had_turn && RTEST(rb_mutex_trylock(task->store->mutex))) rb_mutex_unlock(task->store->mutex);
+    return Qnil;
 }
 
 // Does the work, alone with the store.
@@ -110,7 +122,7 @@ static void attempt(task *task) {
     store *store = task->store;
     refuse_frozen(store);
     if (NIL_P(store->mutex)) store->mutex = rb_mutex_new();
-    rb_mutex_synchronize(store->mutex, perform_exclusively, (VALUE)task);
+    rb_ensure(take_turn, (VALUE)task, pass_turn_on, (VALUE)task);
 }
 
 // The same, and raises what went wrong.
