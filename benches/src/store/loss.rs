@@ -230,13 +230,17 @@ impl Full {
         Ok(())
     }
 
-    /// Has the cleaner make so much room that it has nothing to do for the next puts, of a quarter of what there is: in memory that was
-    /// used before.
+    /// Has the cleaner make so much room that it has nothing to do for the next puts, of a quarter of what there is.
     fn make_room(&self) -> Result {
         let usage = self.store.memory.view().usage();
         // Half as much again as will be written, so that the cleaner's reserve is not touched.
         let room = usage.live / 4 * 3 / 2 + BESIDE * usage.segment_size;
-        while self.store.memory.view().usage().free < room {
+        // What was never used is free as well; a cleaner that is always in time leaves some.
+        let free = || {
+            let usage = self.store.memory.view().usage();
+            usage.limit.saturating_sub(usage.in_use())
+        };
+        while free() < room {
             if !self.store.memory.clean()? {
                 return Err("no room can be made, in a store that is half empty".into());
             }
