@@ -15,8 +15,9 @@ use hammerspace_error::{Error, Kind, Result};
 const WORD: u64 = 8;
 /// A value that words are appended to begins afresh after so many changes, each key's at another time: so they are not all long at once.
 const WORDS_MAX: u64 = 300;
-/// Half of the values that are put have this length: they are put where such a one lay before, in another key's hole.
-const LONG: u64 = 640;
+/// Half of the values that are put have this length: they are put where such a one lay before, in another key's hole; in stores of 128 MiB
+/// and more past the caches.
+const LONG: u64 = 1040;
 /// A value that is put is gone after so many changes.
 const LIFE: u64 = 8;
 const HOUR: Duration = Duration::from_hours(1);

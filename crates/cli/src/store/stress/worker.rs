@@ -17,7 +17,7 @@ use crate::exit::Outcome;
 /// Threads of an owner; each has keys of its own.
 const WRITERS: u64 = 2;
 /// Bytes of memory for each key: so the store becomes three quarters full.
-const BYTES_PER_KEY: u64 = 1000;
+const BYTES_PER_KEY: u64 = 1150;
 
 /// A store, and what is known of its keys.
 pub(super) struct Work {
