@@ -288,10 +288,10 @@ mod tests {
         let region = region();
         let base = region.layout.segment(0);
         let bytes: Vec<u8> = (1..=40).collect();
-        for offset in 0..16 {
+        for offset in 0..32 {
+            let write = if offset < 16 { Region::write_bytes } else { Region::stream_bytes };
             for len in 0..bytes.len() {
-                region.write_bytes(base, &[0xee; 64]);
-                let write = if len % 2 == 0 { Region::write_bytes } else { Region::stream_bytes };
+                region.write_bytes(base, &[0xee; 80]);
                 write(&region, base + offset, &bytes[..len]);
                 let mut out = b"before".to_vec();
                 region.bytes(base + offset - offset.min(1), len + 2).append_to(&mut out);

@@ -148,7 +148,7 @@ impl Board {
         self.words[1 + reader].load(Acquire)
     }
 
-    /// A number that differs once something was written.
+    /// A number that grows with everything that is written; by 1 << 32 with each new epoch of a key.
     pub(crate) fn changes(&self) -> u64 {
         (0..self.keys.all).fold(0, |sum, key| sum.wrapping_add(self.written(key).load(Acquire)))
     }

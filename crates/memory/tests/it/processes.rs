@@ -99,43 +99,31 @@ fn other_processes_read_whole_and_current_values() {
 
 #[test]
 fn other_processes_read_values_in_parts() {
-    let seed = seed();
-    let (scratch, options) = long();
-    let path = scratch.path().join("store");
-    let board = Board::new(LONG);
-    let memory = Memory::create(&path, &options).unwrap();
-    board.begin(&memory);
-    let child = reader(&board, &path, 0, seed);
-    thread::scope(|scope| {
-        for writer in 0..2 {
-            let (board, memory) = (&board, &memory);
-            scope.spawn(move || board.keep_writing(memory, writer, 2, seed ^ writer, || !board.is_stopped()));
-        }
-        wait_until("reads", || board.is_stopped() || board.reads(0) > 20);
-        board.stop();
-    });
-    assert_eq!(child.wait(), Some(0), "seed {seed}");
-    board.settle(&memory).unwrap();
+    read_while_it_is_written(&Board::new(LONG), long(), |_| true);
 }
 
 #[test]
 fn other_processes_read_values_that_went_past_the_caches() {
+    let large = in_memory(&Options { cleaners: 1, writers: 2, ..Options::with_limit(128 << 20) });
+    // Each has had another value, or gone, on average.
+    read_while_it_is_written(&Board::new(MANY), large, |changes| changes > MANY.all);
+}
+
+/// Until a reader has read for a while, and so many changes are enough.
+fn read_while_it_is_written(board: &Board, (scratch, options): (TempDir, Options), is_enough: impl Fn(u64) -> bool) {
     let seed = seed();
-    let (scratch, options) = in_memory(&Options { cleaners: 1, writers: 2, ..Options::with_limit(128 << 20) });
     let path = scratch.path().join("store");
-    let board = Board::new(MANY);
     let memory = Memory::create(&path, &options).unwrap();
     board.begin(&memory);
-    let child = reader(&board, &path, 0, seed);
+    let child = reader(board, &path, 0, seed);
     let before = board.changes();
     thread::scope(|scope| {
         for writer in 0..2 {
-            let (board, memory) = (&board, &memory);
+            let memory = &memory;
             scope.spawn(move || board.keep_writing(memory, writer, 2, seed ^ writer, || !board.is_stopped()));
         }
-        // Each has had another value, or gone, on average.
-        let is_written = || (board.changes() - before) >> 32 > MANY.all;
-        wait_until("changes and reads", || board.is_stopped() || is_written() && board.reads(0) > 20);
+        let is_over = || board.reads(0) > 20 && is_enough((board.changes() - before) >> 32);
+        wait_until("changes and reads", || board.is_stopped() || is_over());
         board.stop();
     });
     assert_eq!(child.wait(), Some(0), "seed {seed}");
