@@ -60,7 +60,8 @@ mod tests {
         assert_eq!(found, (0..3).chain(100..113).chain(16..20).collect::<Vec<_>>());
     }
 
-    /// Without the first fence a value may be seen before what was stored ahead of it; without the second, what comes after before it.
+    /// Without the second fence what comes after is seen before a value, at once on a Zen 5. Without the first, a value might be seen before
+    /// what was stored ahead of it: manuals allow it, and this was not seen to catch it.
     #[test]
     fn other_stores_do_not_pass() {
         const ROUNDS: u64 = 100_000;
