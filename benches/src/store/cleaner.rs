@@ -57,6 +57,8 @@ fn real(setup: &Setup) -> Result<f64> {
         geometry: Some(Geometry { segment_size: SEGMENT, segments_max: 4 * live, buckets: 128 }),
         cleaners: 0,
         writers: 1,
+        // The simulator knows none.
+        least_hole: u64::MAX,
         ..Options::with_limit(3 * live * SEGMENT)
     };
     let memory = Memory::anonymous(&options)?;

@@ -1,17 +1,18 @@
-//! Holes: where long records were, for others of just their size.
+//! Holes: where records were, for others of just their size.
 //!
 //! What is freed by cleaning is paid for by moving what is live beside it: at 90 % full, four bytes and more for each. Of short records
-//! that is little beside all else that a write takes; of long ones it is nearly all. So a seat remembers the long records that others
-//! have replaced, and writes the next one of the same size there. Values of one length, such as vectors or pages, hardly need a cleaner
-//! then, however full the store is; where lengths differ holes are hardly ever filled, and the cleaner comes by as ever.
+//! that is little beside all else that a write takes; of long ones it is nearly all. So a seat remembers the records that others
+//! have replaced, and writes the next one of the same size there: long ones always, short ones where memory is scarce, and cleaning dear. What
+//! is of one length, or grows by the same steps, hardly needs a cleaner then, however full the store is.
 //!
-//! - A record is a hole if what replaced it was just as long. Its own word for its length may be damaged; and who believes that writes over
-//!   the records behind it.
-//! - A hole is filled by what replaces another record, no shorter: so there is never more live than segments hold at the live cap.
+//! - A record is a hole if what replaced it was just as long, or has grown from it. Its own word for its length may be damaged; and who
+//!   believes that writes over the records behind it. Who appends goes by it anyway.
+//! - What takes more than it gives back goes to a hole only below the live cap, as it is with heads ([`Allowance`]). So what is dead is
+//!   never all filled: overwrites need some of it.
 //! - Who fills a hole has claimed its segment, until a slot names the record; and a dead record is a hole of one seat, once. So nothing else
 //!   becomes of it meanwhile. A cleaner waits for the claim to end, which waits for nothing.
-//! - For readers it is as when a segment is used again: the generation changes before a byte does (`Segment::refill`). A segment has a hole
-//!   filled once for every [`INTERVAL`] that users write, lest those who read something else in it have to begin anew for ever.
+//! - For readers it is as when a segment is used again: the generation changes before a byte does (`Segment::refill`). Of the records of a
+//!   size that a segment gets so there is one among [`FEW`] that go to holes, lest those who read something else in it have to begin anew for ever.
 //! - Walks over the segment stay in step at any instant, since the length stays.
 //! - What expires leaves no holes and fills none: the ledger knows of expiries by segments.
 //! - A hole is a hint. It is gone with the use of the segment that it was in, with its owner, and when there are others instead.
@@ -19,17 +20,24 @@
 use std::collections::VecDeque;
 
 use crate::flaw::Flaw;
+use crate::geometry::WORD;
 use crate::record::{Head, Key, Record, Traits};
 use crate::region::{CLOCK, Region};
 use crate::segment::{Segment, Stream, Use};
 use crate::sync::Ordering::Relaxed;
 
-/// Bytes of a record from which on its place is used again.
+/// Bytes of a record from which on its place is used again, whether memory is scarce or not.
 pub(crate) const LEAST: u64 = 1 << 9;
-/// Bytes that users write between two fillings of a segment, or a whole segment of them where that is less.
-const INTERVAL: u64 = 256 << 10;
-/// Holes that a seat remembers, the last ones.
-const MOST: usize = 64;
+/// Records of a size that go to holes for each that a segment gets.
+const FEW: u64 = 512;
+/// Bytes that users write in an epoch; less where segments are small, which then have [`EPOCHS_MAX`] of them.
+const EPOCH: u64 = 16 << 10;
+/// Epochs between two fillings of a segment at most.
+const EPOCHS_MAX: u64 = 16;
+/// Sizes of records have so many classes, by their words.
+const CLASSES: usize = 64;
+/// Holes of a class that a seat remembers, the last ones.
+const MOST: usize = 16;
 /// Holes of a size that a record tries: they may all lie in one segment, which was filled just now or is still open.
 const TRIES: usize = 4;
 
@@ -46,77 +54,106 @@ struct Hole {
     use_number: u32,
 }
 
-/// The holes of one seat, the oldest first.
+/// What a seat may do with holes; looked at whenever it takes a segment.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Allowance {
+    /// Whether memory is so scarce that short records go to holes too.
+    pub(crate) is_scarce: bool,
+    /// How much may be live where a record goes to a hole that takes more than it gives back.
+    pub(crate) live_max: u64,
+}
+
+/// The holes of one seat, by the class of their size, the oldest first.
 pub(crate) struct Holes {
-    /// The least of their sizes.
+    /// The least size of those that are used always. None are, at any time, where there is no such size.
+    least_always: u64,
+    /// The least size of those that are used now.
     least: u64,
-    list: VecDeque<Hole>,
-    /// Bytes written to holes that the clock does not know of yet: it is everybody's, and who writes looks at it each time.
-    filled: u64,
+    live_max: u64,
+    classes: Vec<VecDeque<Hole>>,
 }
 
 impl Holes {
     pub(crate) fn new(least: u64) -> Self {
-        Self { least, list: VecDeque::new(), filled: 0 }
+        let classes = std::iter::repeat_with(VecDeque::new).take(CLASSES).collect();
+        Self { least_always: least, least, live_max: 0, classes }
     }
 
-    /// Takes note of a record that one of this size is about to replace: of the use that its segment is in while something names it.
+    pub(crate) fn allow(&mut self, Allowance { is_scarce, live_max }: Allowance) {
+        self.live_max = live_max;
+        self.least = if is_scarce && self.least_always != u64::MAX { 0 } else { self.least_always };
+    }
+
+    /// Takes note of a record that is about to be replaced, whose length is believed: of the use that its segment is in while something
+    /// names it.
     #[inline]
-    pub(crate) fn add(&mut self, region: &Region, record: Record, successor: u64) {
-        if successor >= self.least && successor == record.head.size() && !record.head.is_expiring() {
-            self.add_long(region, record);
+    pub(crate) fn add(&mut self, region: &Region, record: Record) {
+        if self.are_for(record.head) {
+            self.remember(region, record);
         }
     }
 
     #[inline(never)]
-    fn add_long(&mut self, region: &Region, record: Record) {
-        let Some(segment) = Segment::of(region, record.address) else { return };
-        if self.list.len() == MOST {
-            self.list.pop_front();
-        }
+    fn remember(&mut self, region: &Region, record: Record) {
         let (address, size) = (record.address, record.head.size());
-        self.list.push_back(Hole { address, size, use_number: segment.use_number() });
+        let Some(segment) = Segment::of(region, address) else { return };
+        let class = &mut self.classes[class_of(size)];
+        if class.len() == MOST {
+            class.pop_front();
+        }
+        class.push_back(Hole { address, size, use_number: segment.use_number() });
     }
 
-    /// A hole for a record with this head, if there is one that can be filled now.
+    /// Whether a record with this head may go to one.
     #[inline]
-    pub(crate) fn take<'r>(&mut self, region: &'r Region, head: Head) -> Option<Filling<'r>> {
-        if head.size() >= self.least && !head.is_expiring() { self.take_long(region, head.size()) } else { None }
+    pub(crate) fn are_for(&self, head: Head) -> bool {
+        head.size() >= self.least && !head.is_expiring()
     }
 
+    /// A hole for such a record of this size, if there is one that can be filled now. It takes `growth` bytes more than it gives back, and
+    /// so many are `live`.
     #[inline(never)]
-    fn take_long<'r>(&mut self, region: &'r Region, size: u64) -> Option<Filling<'r>> {
-        let interval = INTERVAL.min(region.layout.segment_size);
-        let epoch = (region.word(CLOCK).load(Relaxed) / interval) as u32;
-        let (mut at, mut tries) = (0, 0);
-        while let Some(hole) = self.list.get(at)
-            && tries < TRIES
-        {
+    pub(crate) fn take<'r>(&mut self, region: &'r Region, size: u64, growth: u64, live: u64) -> Option<Filling<'r>> {
+        if growth > 0 && live + growth > self.live_max {
+            return None;
+        }
+        let epoch = (region.word(CLOCK).load(Relaxed) / epoch_len(region)) as u32;
+        let class = &mut self.classes[class_of(size)];
+        let (mut at, mut tries) = (class.len(), 0);
+        // The last first: its lines are in the cache still.
+        while at > 0 && tries < TRIES {
+            at -= 1;
+            let hole = &class[at];
             if hole.size != size {
-                at += 1;
                 continue;
             }
             let segment = Segment::of(region, hole.address)?;
             if segment.use_number() != hole.use_number {
-                self.list.remove(at);
+                class.remove(at);
                 continue;
             }
             if let Some(filling) = Filling::begin(region, segment, hole, epoch) {
-                self.list.remove(at);
-                self.count(region, size, interval);
+                class.remove(at);
                 return Some(filling);
             }
-            (at, tries) = (at + 1, tries + 1);
+            tries += 1;
         }
         None
     }
+}
 
-    fn count(&mut self, region: &Region, size: u64, interval: u64) {
-        self.filled += size;
-        if self.filled >= interval / 4 {
-            region.word(CLOCK).fetch_add(std::mem::take(&mut self.filled), Relaxed);
-        }
-    }
+fn class_of(size: u64) -> usize {
+    (size / WORD) as usize % CLASSES
+}
+
+/// Bytes that users write in an epoch, and a seat to holes before it is counted for all.
+pub(crate) fn epoch_len(region: &Region) -> u64 {
+    EPOCH.min(region.layout.segment_size / EPOCHS_MAX)
+}
+
+/// Epochs between two fillings of a segment by records of this size.
+fn epochs_between(size: u64) -> u32 {
+    (FEW * size / EPOCH).clamp(1, EPOCHS_MAX) as u32
 }
 
 /// A hole that is being filled. Its segment is claimed until it is dropped, after a slot names the record.
@@ -131,20 +168,31 @@ pub(crate) struct Filling<'r> {
 impl<'r> Filling<'r> {
     /// `None` if a head still writes to the segment, if somebody else has claimed it, or if there is no such record any more.
     fn begin(region: &'r Region, segment: Segment<'r>, hole: &Hole, epoch: u32) -> Option<Self> {
+        let wait = epochs_between(hole.size);
         // Before it is claimed, as that is dear; and after, as others may have been faster.
-        if !segment.may_be_refilled(epoch) {
+        if !segment.may_be_refilled(epoch, wait) {
             return None;
         }
         let claimed = if Flaw::NotClaimed.is_planted() { segment.closed() } else { segment.claim_to_fill() };
         let filling = Self { region, segment, stream: claimed?, address: hole.address, epoch };
         let is_there = segment.use_number() == hole.use_number
-            && segment.may_be_refilled(epoch)
+            && segment.may_be_refilled(epoch, wait)
             && hole.address + hole.size <= segment.start() + segment.used()
             && Record::at(region, hole.address).head.size() == hole.size;
         is_there.then_some(filling)
     }
 
+    /// Writes a copy of another record, and gives its address. `finish` may write what comes after the copied value.
+    #[inline(never)]
+    pub(crate) fn write_copy(&self, from: Record, head: Head, finish: impl FnOnce(Record)) -> u64 {
+        self.segment.refill(head, self.epoch);
+        from.copy(self.region, self.address, head);
+        finish(Record { address: self.address, head });
+        self.address
+    }
+
     /// Writes the record, and gives its address. So many bytes are `live` in all.
+    #[inline(never)]
     pub(crate) fn write(&self, live: u64, head: Head, traits: &Traits, key: Key<'_>, value: &[u8]) -> u64 {
         self.segment.refill(head, self.epoch);
         let value_address = Record::begin(self.region, self.address, head, traits, key);
@@ -210,8 +258,15 @@ mod tests {
         Segment::of(&memory.owner().region, address(memory, key)).unwrap()
     }
 
-    fn last_hole(memory: &Memory) -> Option<u64> {
-        memory.owner().take_seat().holes.list.back().map(|hole| hole.address)
+    fn holes(memory: &Memory) -> Vec<u64> {
+        memory.owner().take_seat().holes.classes.iter().flatten().map(|hole| hole.address).collect()
+    }
+
+    /// From here on there may be so many bytes more where records grow in holes.
+    fn allow(memory: &Memory, is_scarce: bool, more: u64) {
+        let seat = &mut memory.owner().take_seat();
+        seat.count(memory.owner());
+        seat.holes.allow(Allowance { is_scarce, live_max: memory.owner().live() + more });
     }
 
     /// Everything is counted as it is, and each key has its value.
@@ -238,7 +293,7 @@ mod tests {
         assert_ne!(address(&memory, 0), first, "there was no hole yet");
         put(&memory, TABLE, 1, LEN + 8);
         put(&memory, TABLE, 2, LEN);
-        assert_eq!((address(&memory, 2), memory.owner().take_seat().holes.filled), (first, LEN as u64 + 16));
+        assert_eq!(address(&memory, 2), first);
         put(&memory, TABLE, 3, LEN);
         assert_ne!(address(&memory, 3), second, "a longer one had replaced it");
         check(&memory);
@@ -272,7 +327,7 @@ mod tests {
         let stream = segment.claim_to_fill().unwrap();
         segment.refill(old.head, 6);
         segment.set_usage(Use::Closed(stream));
-        for (epoch, may) in [(5, false), (6, false), (7, true), (6 + (1 << 31), false)] {
+        for (epoch, may) in [(5, false), (6, false), (21, false), (22, true), (6 + (1 << 31), false)] {
             assert_eq!(Filling::begin(&memory.owner().region, segment, &hole, epoch).is_some(), may, "{epoch}");
         }
     }
@@ -280,12 +335,12 @@ mod tests {
     #[test]
     fn what_is_put_in_holes_is_counted_as_written() {
         let memory = filled();
-        let written = || memory.view().usage().written + memory.owner().take_seat().holes.filled;
+        let written = || memory.view().usage().written + memory.owner().take_seat().filled();
         let before = written();
         let puts = 4 * KEYS;
         (0..puts).for_each(|key| put(&memory, TABLE, key % KEYS, LEN));
         assert_eq!(written() - before, puts * (LEN as u64 + 16));
-        assert!(memory.view().usage().written > before + 4096 && memory.owner().take_seat().holes.filled < 2048);
+        assert!(memory.view().usage().written > before + 4096 && memory.owner().take_seat().filled() < 512);
         assert!(
             (0..memory.view().usage().closed >> 13)
                 .any(|at| Segment::new(&memory.owner().region, at).last_refill() > 0)
@@ -298,7 +353,7 @@ mod tests {
         let memory = filled().broken();
         let (region, segment, old) = (&memory.owner().region, segment(&memory, 0), record(&memory, TABLE, 0));
         let hole = Hole { address: old.address, size: old.head.size(), use_number: segment.use_number() };
-        let may_be_filled = || Filling::begin(region, segment, &hole, 9).is_some();
+        let may_be_filled = || Filling::begin(region, segment, &hole, 99).is_some();
         assert!(may_be_filled());
         region.store(old.address, old.head.0 ^ 1 << 8);
         assert!(!may_be_filled(), "it is longer");
@@ -313,10 +368,10 @@ mod tests {
         let least = LEN - 16;
         put(&memory, TABLE, 0, least - 8);
         put(&memory, TABLE, 0, least - 8);
-        assert_eq!(last_hole(&memory), None);
+        assert!(holes(&memory).is_empty());
         put(&memory, TABLE, 1, least);
         put(&memory, TABLE, 1, least);
-        assert!(last_hole(&memory).is_some());
+        assert_eq!(holes(&memory).len(), 1);
         let hole = address(&memory, OPEN);
         put(&memory, TABLE, OPEN, LEN);
         put(&memory, TABLE, OPEN, LEN);
@@ -326,16 +381,61 @@ mod tests {
 
     /// There would be more and more of them at the live cap, until nothing is dead.
     #[test]
-    fn what_is_new_or_longer_fills_no_hole() {
-        let memory = filled();
-        let hole = address(&memory, 0);
-        put(&memory, TABLE, 1, 100);
-        put(&memory, TABLE, 0, LEN);
-        put(&memory, TABLE, KEYS, LEN);
-        put(&memory, TABLE, 1, LEN);
-        assert!([1, KEYS].iter().all(|key| address(&memory, *key) != hole));
-        put(&memory, TABLE, 2, LEN);
-        assert_eq!(address(&memory, 2), hole);
+    fn what_is_new_or_longer_goes_to_holes_by_the_allowance() {
+        let size = LEN as u64 + 16;
+        for (more, is_filled) in [(0, false), (size - 1, false), (size, true)] {
+            let memory = filled();
+            let hole = address(&memory, 0);
+            put(&memory, TABLE, 0, LEN);
+            allow(&memory, false, more);
+            put(&memory, TABLE, KEYS, LEN);
+            assert_eq!(address(&memory, KEYS) == hole, is_filled, "new, {more}");
+            check(&memory);
+        }
+        for (more, is_filled) in [(7, false), (8, true)] {
+            let memory = filled();
+            let hole = address(&memory, 0);
+            put(&memory, TABLE, 0, LEN);
+            put(&memory, TABLE, 1, LEN - 8);
+            allow(&memory, false, more);
+            put(&memory, TABLE, 1, LEN);
+            assert_eq!(address(&memory, 1) == hole, is_filled, "longer, {more}");
+        }
+    }
+
+    #[test]
+    fn short_records_leave_and_fill_holes_where_memory_is_scarce() {
+        let memory = small(64, 8 << 10);
+        (0..2 * KEYS).for_each(|key| put(&memory, TABLE, key, 200));
+        // That has a head now for what lives shortly.
+        put(&memory, TABLE, 2, 200);
+        for (is_scarce, key) in [(false, 3), (true, 5)] {
+            allow(&memory, is_scarce, 0);
+            let hole = address(&memory, key);
+            put(&memory, TABLE, key, 200);
+            assert_eq!(holes(&memory).len(), usize::from(is_scarce));
+            put(&memory, TABLE, key + 1, 200);
+            assert_eq!(address(&memory, key + 1) == hole, is_scarce);
+        }
+        check(&memory);
+    }
+
+    /// As lists grow by one element: each goes to where one as long was before it grew.
+    #[test]
+    fn what_is_appended_to_leaves_a_hole_and_fills_one() {
+        let memory = small(64, 8 << 10);
+        // As much as 216 bytes take that have grown.
+        let lens = |key: u64| if key < KEYS { 200 } else { 224 };
+        (0..2 * KEYS).for_each(|key| put(&memory, TABLE, key, lens(key)));
+        let append = |key| memory.append(TABLE, Key::Integer(key), 0, &[key as u8; 16]).unwrap();
+        // That has a head now for what lives shortly.
+        append(1);
+        allow(&memory, true, 1 << 10);
+        let hole = address(&memory, KEYS);
+        append(KEYS);
+        assert_eq!(holes(&memory), [hole]);
+        append(0);
+        assert_eq!(address(&memory, 0), hole);
         check(&memory);
     }
 
@@ -344,7 +444,7 @@ mod tests {
         let memory = filled();
         put_to_expire(&memory, 0, LEN);
         put_to_expire(&memory, 0, LEN);
-        assert_eq!(last_hole(&memory), None);
+        assert!(holes(&memory).is_empty());
         let hole = address(&memory, 1);
         put(&memory, TABLE, 1, LEN);
         put_to_expire(&memory, 2, LEN - 8);
@@ -354,16 +454,17 @@ mod tests {
     }
 
     #[test]
-    fn the_last_holes_are_remembered_and_no_more() {
-        let memory = small(512, 8 << 10);
-        let lens = (LEN - 16..).step_by(8).take(MOST + 2);
-        for (key, len) in (0..).zip(lens) {
-            put(&memory, TABLE, key, len);
-            put(&memory, TABLE, key, len);
-        }
-        let seat = memory.owner().take_seat();
-        assert_eq!(seat.holes.list.len(), MOST);
-        assert_eq!(seat.holes.list.front().map(|hole| hole.size), Some(LEAST + 16));
+    fn the_last_holes_of_a_class_are_remembered_and_no_more() {
+        let memory = small(64, 64 << 10);
+        let addresses: Vec<u64> = (0..MOST as u64 + 2)
+            .map(|key| {
+                put(&memory, TABLE, key, LEN);
+                let first = address(&memory, key);
+                put(&memory, TABLE, key, LEN);
+                first
+            })
+            .collect();
+        assert_eq!(holes(&memory), addresses[2..]);
     }
 
     /// A damaged length would have the next record of that length written over what lies behind.
@@ -386,17 +487,21 @@ mod tests {
         let memory = filled().broken();
         let owner = memory.owner();
         put(&memory, TABLE, 0, LEN);
-        let hole = owner.take_seat().holes.list.pop_back().unwrap();
+        let class = class_of(record(&memory, TABLE, 0).head.size());
+        let hole = owner.take_seat().holes.classes[class].pop_back().unwrap();
         while memory.clean().unwrap() {}
         let segment = Segment::of(&owner.region, hole.address).unwrap();
         lock(&owner.pool).free.retain(|free| *free != segment.number);
         segment.begin(Use::Closed(Stream::LONG), 0);
         segment.set_used(8 << 10);
-        assert!(Filling::begin(&owner.region, segment, &hole, 9).is_none());
+        assert!(Filling::begin(&owner.region, segment, &hole, 99).is_none());
         assert!(segment.closed().is_some(), "and nobody has claimed it");
-        owner.take_seat().holes.list.push_back(hole);
+        owner.take_seat().holes.classes[class].push_back(hole);
         put(&memory, TABLE, 1, LEN);
-        assert!(!owner.take_seat().holes.list.iter().any(|hole| hole.address == segment.start()), "forgotten");
+        assert!(
+            !owner.take_seat().holes.classes[class].iter().any(|hole| hole.address == segment.start()),
+            "forgotten"
+        );
     }
 
     /// A cleaner waits for who fills a hole: that may be in the one segment that is worth a pass.
@@ -437,9 +542,9 @@ mod tests {
         let other = TableId { number: 2, is_versioned: false };
         put(&memory, other, 100, LEN + 8);
         put(&memory, TABLE, 0, LEN);
-        let hole = last_hole(&memory);
+        let holes = holes(&memory);
         put(&memory, other, 100, LEN);
-        assert_eq!(Some(record(&memory, other, 100).address), hole);
+        assert_eq!([record(&memory, other, 100).address], *holes);
         memory.drop_table(other.number).unwrap();
         while memory.clean().unwrap() {}
         assert!(!memory.is_dropping(other.number));

@@ -39,6 +39,7 @@ mod reader;
 mod record;
 mod region;
 mod scan;
+mod seat;
 mod segment;
 mod sync;
 mod threads;

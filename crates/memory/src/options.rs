@@ -25,7 +25,8 @@ pub struct Options {
     pub geometry: Option<Geometry>,
     /// The seed of hashes, for tests; otherwise it is random.
     pub seed: Option<u64>,
-    /// Bytes of a record from which on another one takes the place of a dead one, for tests.
+    /// Bytes of a record from which on another one takes the place of a dead one though memory is not scarce; `u64::MAX` if none ever does. For
+    /// tests.
     pub least_hole: u64,
 }
 

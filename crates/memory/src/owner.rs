@@ -14,8 +14,7 @@ use hammerspace_error::{Error, Kind, Result};
 use crate::change::Old;
 use crate::cleaner::Cleaner;
 use crate::geometry::WORD;
-use crate::head::Head;
-use crate::holes::Holes;
+use crate::holes::{Allowance, epoch_len};
 use crate::home::RegionFile;
 use crate::index::bucket::{Locked, stuck};
 use crate::index::directory::Place;
@@ -27,48 +26,19 @@ use crate::pool::{Backing, FOR_SUCCESSORS, For, Pool, heads};
 use crate::purge::Dropped;
 use crate::record::{Head as RecordHead, Record};
 use crate::region::{CLOCK, INCARNATION, LIMIT, Region, SEGMENTS_FRESH};
+use crate::seat::Seat;
 use crate::segment::{Segment, Stream};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, lock, thread_number, wait_while};
 use crate::threads::Bell;
 use crate::victims::most_expired;
 
-/// Where one thread at a time writes.
-pub(crate) struct Seat {
-    heads: [Head; 2],
-    pub(crate) holes: Holes,
-    /// What its writes added to the live bytes, not yet counted.
-    live: i64,
-}
-
-impl Seat {
-    fn new(least_hole: u64) -> Self {
-        Self { heads: Stream::OF_USERS.map(Head::new), holes: Holes::new(least_hole), live: 0 }
-    }
-
-    #[inline]
-    pub(crate) fn head(&mut self, stream: Stream) -> &mut Head {
-        &mut self.heads[usize::from(stream.0)]
-    }
-
-    /// Counts a record that was written.
-    #[inline]
-    pub(crate) fn enliven(&mut self, record: RecordHead) {
-        self.live += record.size().cast_signed();
-    }
-
-    /// Counts a record as dead.
-    #[inline]
-    pub(crate) fn bury(&mut self, region: &Region, record: Record) {
-        self.live -= record.head.size().cast_signed();
-        Segment::bury_record(region, record);
-    }
-}
-
 /// The live bytes of a full store, as a share of what its segments hold.
 const LIVE_MAX_PERCENT: u64 = 95;
 /// The same while a long value and the one that it replaces both exist. With a fiftieth dead nothing is worth a pass any more.
 const SUCCESSOR_MAX_PERCENT: u64 = 96;
+/// Memory is scarce where less than one in so many bytes that may be live are not.
+const SCARCE: u64 = 16;
 /// What a pass takes at most, where nothing delays it.
 const PASS: Duration = Duration::from_millis(20);
 /// Passes over a store at its live cap that find nothing expired, after which the ledger has guessed wrong.
@@ -180,7 +150,7 @@ impl Owner {
             let finding = format!("a record of {size} bytes; segments have {}", region.layout.segment_size);
             return Err(Error::new(Kind::Invalid, finding).remedy("use a shorter key or value"));
         }
-        self.count_of(seat);
+        seat.count(self);
         let is_over = || self.live_max(who).is_some_and(|most| self.live() + size > most);
         while is_over() && self.purge() {}
         if is_over() {
@@ -193,8 +163,17 @@ impl Owner {
         let clock = region.word(CLOCK);
         let written = seat.head(stream).renew(region, segment, clock.load(Relaxed));
         clock.fetch_add(written, Relaxed);
+        seat.holes.allow(self.allowance());
         self.call();
         Ok(())
+    }
+
+    /// What a seat may do with holes now. All seats may be at it before anything of that is counted.
+    fn allowance(&self) -> Allowance {
+        let most = self.live_max(For::User).unwrap_or(0);
+        let uncounted = epoch_len(&self.region) + RecordHead::SIZE_MAX.min(self.region.layout.segment_size);
+        let is_scarce = most.saturating_sub(self.live()) < most / SCARCE;
+        Allowance { is_scarce, live_max: most.saturating_sub(self.seats.len() as u64 * uncounted) }
     }
 
     /// Calls those who clean and make ready, if there is something to do for them.
@@ -355,14 +334,9 @@ impl Owner {
         drop(wait_while(&self.passes, &self.passed, PASS, |passes| !passes.tell(before)));
     }
 
-    /// Counts what a seat's writes have added to the live bytes.
-    fn count_of(&self, seat: &mut Seat) {
-        self.live.fetch_add(std::mem::take(&mut seat.live).cast_unsigned(), Relaxed);
-    }
-
-    /// The same for all seats that nobody is on: somebody who has deleted much may not have come here since.
+    /// Counts what the writes of all seats that nobody is on have added to the live bytes: somebody who has deleted much may not have come here since.
     fn count(&self) {
-        self.seats.iter().filter_map(|seat| seat.try_lock().ok()).for_each(|mut seat| self.count_of(&mut seat));
+        self.seats.iter().filter_map(|seat| seat.try_lock().ok()).for_each(|mut seat| seat.count(self));
     }
 
     /// A segment for survivors.
@@ -503,6 +477,25 @@ mod tests {
         for key in 0..keys / 4 {
             put(&memory, key).unwrap();
         }
+    }
+
+    #[test]
+    fn records_grow_in_holes_below_the_live_cap() {
+        let (memory, keys) = full();
+        let owner = memory.owner();
+        let delete = |keys: std::ops::Range<u64>| {
+            for key in keys {
+                memory.update(TABLE, Key::Integer(key), |_| Change::Delete).unwrap();
+            }
+            owner.count();
+        };
+        delete(0..0);
+        let Allowance { is_scarce, live_max } = owner.allowance();
+        assert!(is_scarce && live_max < owner.live(), "all seats may be at it");
+        delete(0..keys / 20);
+        assert_eq!((owner.allowance().is_scarce, owner.allowance().live_max), (true, live_max));
+        delete(keys / 20..keys / 10);
+        assert!(!owner.allowance().is_scarce && live_max > owner.live());
     }
 
     /// What another cleaner is at may be all that is worth a pass.

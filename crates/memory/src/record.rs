@@ -153,6 +153,8 @@ impl Head {
     const EXPIRING: u64 = 1 << 61;
     const LARGE: u64 = 1 << 62;
     const GROWN: u64 = 1 << 63;
+    /// Bytes of the longest record.
+    pub(crate) const SIZE_MAX: u64 = 3 * WORD + KEY_LEN_MAX as u64 + INLINE_MAX as u64;
 
     #[inline]
     pub(crate) fn new(table: u16, key: Key<'_>, value_len: usize, traits: &Traits) -> Self {

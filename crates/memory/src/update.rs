@@ -14,11 +14,12 @@ use crate::index::bucket::Locked;
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::large::Orphan;
-use crate::owner::{Owner, Seat};
+use crate::owner::Owner;
 use crate::pool::For;
 use crate::read::Seen;
 use crate::record::{Head, INLINE_MAX, KEY_LEN_MAX, Key, Record, Traits};
 use crate::region::{Region, SEQUENCE};
+use crate::seat::Seat;
 use crate::segment::Stream;
 use crate::sync::AtomicU64;
 use crate::sync::Ordering::{Relaxed, Release};
@@ -273,48 +274,52 @@ fn write(
     let region = &owner.region;
     let stream = found.map_or(Stream::LONG, |found| owner.stream_of(found.slot));
     let next_version = || table.is_versioned.then(|| region.word(SEQUENCE).fetch_add(1, Relaxed));
+    let old_size = found.map_or(0, |found| found.old.record.head.size());
+    let head = match &draft {
+        Draft::Longer(record, bytes) => record.head.regrown_to(record.head.value_len() + bytes.len()),
+        Draft::New { traits, value } => {
+            let version = table.is_versioned.then_some(0);
+            Head::new(table.number, key, value.len(), &Traits { version, ..*traits })
+        }
+    };
     // Ends with this function: when the slot names what it was filled with, and the old record is counted.
-    let mut filling = None;
-    let no_room = |size: u64| Try::NoRoom { stream, size, who };
-    let (address, head) = match draft {
+    let filling = seat.hole(owner, head, old_size);
+    let target = seat.head(stream);
+    if filling.is_none() && !target.has_room(region, head.size()) {
+        return Try::NoRoom { stream, size: head.size(), who };
+    }
+    *version = next_version();
+    // Whoever appends goes by the old record's length anyway; otherwise the new one's confirms it.
+    let is_measured = matches!(draft, Draft::Longer(..)) || old_size == head.size();
+    let address = match draft {
         Draft::Longer(record, bytes) => {
-            let len = record.head.value_len();
-            let head = record.head.regrown_to(len + bytes.len());
-            let target = seat.head(stream);
-            if !target.has_room(region, head.size()) {
-                return no_room(head.size());
-            }
-            *version = next_version();
-            let address = target.append_copy(region, record, head, |copy| {
+            let finish = |copy: Record| {
                 if let Some(version) = *version {
                     Record::set_version(region, copy.address, version);
                 }
-                region.write_bytes(copy.value_address() + len as u64, bytes);
-            });
-            (address, head)
+                region.write_bytes(copy.value_address() + record.head.value_len() as u64, bytes);
+            };
+            match &filling {
+                Some(filling) => filling.write_copy(record, head, finish),
+                None => target.append_copy(region, record, head, finish),
+            }
         }
         Draft::New { mut traits, value } => {
-            traits.version = table.is_versioned.then_some(0);
-            let head = Head::new(table.number, key, value.len(), &traits);
-            if found.is_some_and(|found| found.old.record.head.size() >= head.size()) {
-                filling = seat.holes.take(region, head);
-            }
-            let target = seat.head(stream);
-            if filling.is_none() && !target.has_room(region, head.size()) {
-                return no_room(head.size());
-            }
-            traits.version = next_version();
-            *version = traits.version;
-            let address = match &filling {
+            traits.version = *version;
+            match &filling {
                 Some(filling) => filling.write(owner.live(), head, &traits, key, &value),
                 None => target.append(region, head, &traits, key, &value),
-            };
-            (address, head)
+            }
         }
     };
     seat.enliven(head);
+    if filling.is_some() {
+        seat.count_filled(owner, head);
+    }
     if let Some(found) = found {
-        seat.holes.add(region, found.old.record, head.size());
+        if is_measured {
+            seat.holes.add(region, found.old.record);
+        }
         found.at.store(found.slot.moved_to(address).0, Release);
         seat.bury(region, found.old.record);
     } else if !home.0.insert(Slot::new(hash, 0, address)) {

@@ -1,0 +1,97 @@
+//! Seats: where one thread at a time writes from, with its heads and holes.
+//!
+//! A seat counts on its own what its writes add to what everybody knows, and now and then for all: when it takes a segment, and each time
+//! it has filled holes for an epoch.
+
+use crate::head::Head;
+use crate::holes::{Filling, Holes, epoch_len};
+use crate::owner::Owner;
+use crate::record::{Head as RecordHead, Record};
+use crate::region::{CLOCK, Region};
+use crate::segment::{Segment, Stream};
+use crate::sync::Ordering::Relaxed;
+
+/// Where one thread at a time writes.
+pub(crate) struct Seat {
+    heads: [Head; 2],
+    pub(crate) holes: Holes,
+    /// What its writes added to the live bytes, not yet counted.
+    live: i64,
+    /// Bytes that it wrote to holes, not yet counted.
+    filled: u64,
+}
+
+impl Seat {
+    pub(crate) fn new(least_hole: u64) -> Self {
+        Self { heads: Stream::OF_USERS.map(Head::new), holes: Holes::new(least_hole), live: 0, filled: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn head(&mut self, stream: Stream) -> &mut Head {
+        &mut self.heads[usize::from(stream.0)]
+    }
+
+    /// A hole for a record with this head, which takes the place of one of `old_size` bytes.
+    #[inline]
+    pub(crate) fn hole<'r>(&mut self, owner: &'r Owner, head: RecordHead, old_size: u64) -> Option<Filling<'r>> {
+        if !self.holes.are_for(head) {
+            return None;
+        }
+        self.holes.take(&owner.region, head.size(), head.size().saturating_sub(old_size), owner.live())
+    }
+
+    /// Counts a record that was written.
+    #[inline]
+    pub(crate) fn enliven(&mut self, record: RecordHead) {
+        self.live += record.size().cast_signed();
+    }
+
+    /// Counts a record as dead.
+    #[inline]
+    pub(crate) fn bury(&mut self, region: &Region, record: Record) {
+        self.live -= record.head.size().cast_signed();
+        Segment::bury_record(region, record);
+    }
+
+    /// Counts a record that was put in a hole; for all, once there are more: the clock is everybody's, and who writes looks at it each time.
+    #[inline(never)]
+    pub(crate) fn count_filled(&mut self, owner: &Owner, record: RecordHead) {
+        self.filled += record.size();
+        if self.filled >= epoch_len(&owner.region) {
+            owner.region.word(CLOCK).fetch_add(std::mem::take(&mut self.filled), Relaxed);
+            self.count(owner);
+        }
+    }
+
+    /// Counts what its writes have added to the live bytes for all.
+    pub(crate) fn count(&mut self, owner: &Owner) {
+        owner.live.fetch_add(std::mem::take(&mut self.live).cast_unsigned(), Relaxed);
+    }
+
+    /// Bytes that it wrote to holes and the clock does not know of.
+    #[cfg(test)]
+    pub(crate) fn filled(&self) -> u64 {
+        self.filled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::small;
+    use crate::record::{Key, Traits};
+
+    /// Or else all of it could come to be live before anybody takes a segment.
+    #[test]
+    fn what_grows_in_holes_is_counted_before_long() {
+        let memory = small(64, 4096);
+        let (owner, record) = (memory.owner(), RecordHead::new(1, Key::Integer(1), 100, &Traits::default()));
+        let seat = &mut owner.take_seat();
+        let before = owner.live();
+        for _ in 0..epoch_len(&owner.region).div_ceil(record.size()) {
+            seat.enliven(record);
+            seat.count_filled(owner, record);
+        }
+        assert!((epoch_len(&owner.region)..512).contains(&(owner.live() - before)) && seat.filled == 0);
+    }
+}
