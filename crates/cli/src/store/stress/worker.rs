@@ -7,7 +7,7 @@ use std::thread;
 
 use fastrand::Rng;
 use hammerspace::Store;
-use hammerspace::store::Table;
+use hammerspace::store::{Options, Table};
 use hammerspace_error::Result;
 
 use super::board::Board;
@@ -90,7 +90,11 @@ pub(super) fn run(role: Role, path: &Path, board: &Path, seed: u64) -> Result<Ou
         process::exit(0);
     });
     match role {
-        Role::Owner => Work::on(Store::open(path)?, board)?.own(seed)?,
+        Role::Owner => {
+            // Records of all lengths take the place of dead ones, as the short ones otherwise do where memory is scarce.
+            let options = Options { least_hole: 0, ..Options::with_limit(0) };
+            Work::on(Store::open_with(path, &options)?, board)?.own(seed)?;
+        }
         Role::Reader => Work::on(Store::attach(path)?, board)?.read(seed)?,
     }
     Ok(Outcome::Found)
