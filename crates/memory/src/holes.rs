@@ -65,7 +65,7 @@ pub(crate) struct Allowance {
 
 /// The holes of one seat, by the class of their size, the oldest first.
 pub(crate) struct Holes {
-    /// The least size of those that are used always. None are, at any time, where there is no such size.
+    /// The least size of those that are used though memory is not scarce; `u64::MAX` where none are ever used.
     least_always: u64,
     /// The least size of those that are used now.
     least: u64,

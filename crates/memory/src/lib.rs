@@ -32,6 +32,7 @@ mod large;
 mod memory;
 mod options;
 mod owner;
+mod passes;
 mod pool;
 mod purge;
 mod read;

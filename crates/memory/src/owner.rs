@@ -3,11 +3,10 @@
 //! Here is what all changes share: seats to write from, segments for their heads, pieces for the index, and the count of what is
 //! live. How one record changes is in `update.rs`.
 //!
-//! Locks are taken in this order, and nobody waits for an earlier one: large, seat, splits, purging, cleaner, pool, home. Splitting
+//! Locks are taken in this order, and nobody waits for an earlier one: large, seat, splits, purging, cleaner, pool, passes, home. Splitting
 //! locks all homes of a piece; who holds one waits for nothing.
 
 use std::fmt::Write;
-use std::time::Duration;
 
 use hammerspace_error::{Error, Kind, Result};
 
@@ -22,6 +21,7 @@ use crate::index::slot::Slot;
 use crate::index::split::{self, Unsplit};
 use crate::large::Orphan;
 use crate::options::{Options, segments_of};
+use crate::passes::{Passes, SoFar};
 use crate::pool::{Backing, FOR_SUCCESSORS, For, Pool, heads};
 use crate::purge::Dropped;
 use crate::record::{Head as RecordHead, Record};
@@ -29,7 +29,7 @@ use crate::region::{CLOCK, INCARNATION, LIMIT, Region, SEGMENTS_FRESH};
 use crate::seat::Seat;
 use crate::segment::{Segment, Stream};
 use crate::sync::Ordering::Relaxed;
-use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, lock, thread_number, wait_while};
+use crate::sync::{AtomicU64, Mutex, MutexGuard, lock, thread_number};
 use crate::threads::Bell;
 use crate::victims::most_expired;
 
@@ -39,28 +39,10 @@ const LIVE_MAX_PERCENT: u64 = 95;
 const SUCCESSOR_MAX_PERCENT: u64 = 96;
 /// Memory is scarce where less than one in so many bytes that may be live are not.
 const SCARCE: u64 = 16;
-/// What a pass takes at most, where nothing delays it.
-const PASS: Duration = Duration::from_millis(20);
 /// Passes over a store at its live cap that find nothing expired, after which the ledger has guessed wrong.
 const VAIN_EXPIRIES: u32 = 16;
 /// Passes of each cleaner without a segment more, after which there is nothing to gain: a pass gains a fiftieth of one at least.
 const VAIN_PASSES: usize = 128;
-
-/// The passes of cleaners so far.
-#[derive(Clone, Copy, Default)]
-struct Passes {
-    under_way: u64,
-    ended: u64,
-    /// Those that made a segment free.
-    gained: u64,
-}
-
-impl Passes {
-    /// Whether more is known than `before`: a segment was made free, or there is nobody left who could.
-    fn tell(self, before: Self) -> bool {
-        self.gained != before.gained || (self.ended != before.ended && self.under_way == 0)
-    }
-}
 
 /// Seats for so many writers.
 fn seats(writers: usize) -> usize {
@@ -87,8 +69,7 @@ pub(crate) struct Owner {
     pub(crate) bell: Bell,
     /// Whether threads clean, rather than writers alone.
     has_threads: bool,
-    passes: Mutex<Passes>,
-    passed: Condvar,
+    passes: Passes,
     /// Writers that need what has expired to go, wherever it lies.
     expiring: AtomicU64,
     /// Segments that no cleaner can give back, since damage hides what is in them.
@@ -113,8 +94,7 @@ impl Owner {
             file,
             bell: Bell::default(),
             has_threads: cleaners > 0,
-            passes: Mutex::default(),
-            passed: Condvar::new(),
+            passes: Passes::default(),
             expiring: AtomicU64::new(0),
             damaged: AtomicU64::new(0),
         }
@@ -212,7 +192,7 @@ impl Owner {
         Ok(true)
     }
 
-    /// Gives a segment its memory, ahead of whoever will need it. `false` where enough are ready.
+    /// Gives a segment its memory, ahead of whoever will need it: a pass that gains one, for those who wait. `false` where enough are ready.
     pub(crate) fn prepare(&self) -> Result<bool> {
         let region = &self.region;
         let segment = {
@@ -220,10 +200,17 @@ impl Owner {
             if !pool.is_unready(region) {
                 return Ok(false);
             }
+            // With the pool's lock: who finds no segment there finds that one is in the making.
+            self.passes.begin();
+            pool.making += 1;
             pool.claim(region)
         };
         let backed = self.file.back(region, region.layout.segment(segment), region.layout.segment_size);
-        lock(&self.pool).settle(segment, backed).map(|()| true)
+        let mut pool = lock(&self.pool);
+        pool.making -= 1;
+        let prepared = pool.settle(segment, backed).map(|()| true);
+        drop(pool);
+        self.passes.end(prepared)
     }
 
     /// Makes one huge page of what a segment of the index got piece by piece, where the kernel can. `false` if there is none.
@@ -257,14 +244,14 @@ impl Owner {
     /// Purges a segment, and lets one cleaner make one pass, or waits for those that are under way. `false` if no segment is worth it.
     pub(crate) fn clean(&self) -> Result<bool> {
         let has_purged = self.purge();
-        let before = self.passes();
+        let before = self.passes.so_far();
         match self.cleaners.iter().find_map(|cleaner| cleaner.try_lock().ok()) {
             Some(cleaner) => {
                 self.pass(cleaner)?;
             }
-            None => self.wait_for_passes(before),
+            None => self.passes.wait(before),
         }
-        let passes = self.passes();
+        let passes = self.passes.so_far();
         // Others may have what is worth it.
         Ok(has_purged || passes.gained != before.gained || passes.under_way > 0)
     }
@@ -273,7 +260,7 @@ impl Owner {
     fn take_or_gain<T>(&self, mut take: impl FnMut(&mut Pool) -> Result<Option<T>>) -> Result<T> {
         let (mut vain, vain_max) = (0, VAIN_PASSES * self.cleaners.len());
         loop {
-            let before = self.passes();
+            let before = self.passes.so_far();
             let mut pool = lock(&self.pool);
             let why = match take(&mut pool) {
                 Ok(Some(taken)) => return Ok(taken),
@@ -299,39 +286,20 @@ impl Owner {
     /// Has a segment made free, if there was none after so many passes: by the threads whose work that is, where there are any. To make
     /// passes takes a writer many milliseconds of the processor's time when the store is nearly full, and gains nothing: one cleaner
     /// makes one pass at a time, whoever asks it to. `false` if no segment is worth it.
-    fn gain(&self, before: Passes) -> Result<bool> {
+    fn gain(&self, before: SoFar) -> Result<bool> {
         if self.has_threads {
             self.bell.ring();
-            self.wait_for_passes(before);
+            self.passes.wait(before);
         }
-        Ok(self.passes().gained != before.gained || self.clean()?)
-    }
-
-    /// How many passes there were.
-    fn passes(&self) -> Passes {
-        *lock(&self.passes)
+        Ok(self.passes.so_far().gained != before.gained || self.clean()?)
     }
 
     /// Lets this cleaner make a pass.
     pub(crate) fn pass(&self, mut cleaner: MutexGuard<'_, Cleaner>) -> Result<bool> {
-        lock(&self.passes).under_way += 1;
+        self.passes.begin();
         let has_gained = cleaner.pass(self);
         drop(cleaner);
-        let mut passes = lock(&self.passes);
-        passes.under_way -= 1;
-        passes.ended += 1;
-        passes.gained += u64::from(matches!(has_gained, Ok(true)));
-        drop(passes);
-        self.passed.notify_all();
-        has_gained
-    }
-
-    /// Waits for somebody's pass to gain a segment, or for all of them to end, but no longer than one may take; not for a turn to make
-    /// one: what is needed may be there by then, and a cleaner's thread that takes its lock again at once would let nobody else have it.
-    ///
-    /// Where several clean, one that finds nothing says little: what is worth a pass may be what another is at.
-    fn wait_for_passes(&self, before: Passes) {
-        drop(wait_while(&self.passes, &self.passed, PASS, |passes| !passes.tell(before)));
+        self.passes.end(has_gained)
     }
 
     /// Counts what the writes of all seats that nobody is on have added to the live bytes: somebody who has deleted much may not have come here since.
@@ -441,6 +409,7 @@ impl Owner {
 #[cfg(test)]
 mod tests {
     use std::thread;
+    use std::time::Duration;
 
     use super::*;
     use crate::change::Change;
@@ -504,13 +473,24 @@ mod tests {
         let (memory, _) = full();
         let owner = memory.owner();
         while owner.clean().unwrap() {}
-        lock(&owner.passes).under_way = 1;
+        owner.passes.begin();
         assert!(owner.clean().unwrap());
-        let before = owner.passes();
-        lock(&owner.passes).ended += 1;
-        assert!(!owner.passes().tell(before), "one of two has ended");
-        lock(&owner.passes).under_way = 0;
-        assert!(owner.passes().tell(before) && !owner.clean().unwrap());
+        owner.passes.end(Ok(false)).unwrap();
+        assert!(!owner.clean().unwrap());
+    }
+
+    #[test]
+    fn a_segment_that_is_made_ready_is_gained_by_a_pass() {
+        let memory = small(64, 4096);
+        let owner = memory.owner();
+        let untouched = || owner.region.load(LIMIT) - owner.region.load(SEGMENTS_FRESH);
+        lock(&owner.pool).heads = 64;
+        for gained in 1..=untouched() {
+            assert!(owner.prepare().unwrap());
+            let passes = owner.passes.so_far();
+            assert_eq!((passes.under_way, passes.gained), (0, gained));
+        }
+        assert!(!owner.prepare().unwrap() && untouched() == 0);
     }
 
     #[test]

@@ -63,6 +63,8 @@ pub(crate) struct Pool {
     ready: VecDeque<u64>,
     /// Segments that were to get their memory, and may not have it: there was none, or a former owner died meanwhile.
     pub(crate) unbacked: VecDeque<u64>,
+    /// How many threads are giving one its memory.
+    pub(crate) making: u64,
     /// Whether there was no memory when it was asked for last.
     is_dry: bool,
     /// Pieces of the index that nobody uses.
@@ -109,10 +111,9 @@ impl Pool {
         region.load(LIMIT).saturating_sub(region.load(SEGMENTS_FRESH))
     }
 
-    /// Whether segments should be made ready. Not the last ones: who needs those must not miss what is in the making.
+    /// Whether segments should be made ready.
     pub(crate) fn is_unready(&self, region: &Region) -> bool {
-        let last = Self::reserve(For::User, self.cleaners) + READY;
-        !self.is_dry && self.backed() < self.left_by_users() + READY && Self::untouched(region) > last
+        !self.is_dry && self.backed() < self.left_by_users() + READY && Self::untouched(region) > 0
     }
 
     /// Whether free segments have become so few that it is time to clean.
@@ -201,8 +202,9 @@ impl Pool {
         if self.backed() + self.bare(region) <= reserve {
             return Ok(None);
         }
-        // Of those that users leave beyond it two at most get their memory now: nobody is to wait for that of all.
-        let left = if who == For::User { self.left_by_users().min(self.backed() + 1).max(reserve) } else { reserve };
+        // Of those that users leave beyond it two at most get their memory now, or one while a thread is at it: nobody is to wait for all.
+        let more = u64::from(self.making == 0);
+        let left = if who == For::User { self.left_by_users().min(self.backed() + more).max(reserve) } else { reserve };
         while self.backed() <= left && self.bare(region) > 0 {
             self.back_one(region, backing)?;
         }
@@ -330,10 +332,11 @@ mod tests {
         let (region, backing) = (region(100), Room(Cell::new(100)));
         let mut pool = Pool { cleaners: 1, heads: 50, ..Pool::default() };
         pool.back_reserve(&region, &backing).unwrap();
-        for _ in 0..20 {
+        for making in [0, 1, 0, 2].into_iter().cycle().take(20) {
+            pool.making = making;
             let before = backing.0.get();
             pool.take(&region, &backing, For::User).unwrap().unwrap();
-            assert!(before - backing.0.get() <= 2);
+            assert_eq!(before - backing.0.get(), if making == 0 { 2 } else { 1 });
         }
     }
 
