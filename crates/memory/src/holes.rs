@@ -36,9 +36,11 @@ const EPOCH: u64 = 16 << 10;
 const EPOCHS_MAX: u64 = 16;
 /// Sizes of records have so many classes, by their words.
 const CLASSES: usize = 64;
-/// Holes of a class that a seat remembers, the last ones.
-const MOST: usize = 16;
-/// Holes of a size that a record tries: they may all lie in one segment, which was filled just now or is still open.
+/// Holes of a class that a seat remembers, the last ones: so many that by the time it forgets one, the segment may be filled again.
+const MOST: usize = FEW as usize;
+/// Holes of a class that a record looks at.
+const LOOKS: usize = 16;
+/// Holes of its size that it tries: they may lie in a segment that was filled just now, or is still open.
 const TRIES: usize = 4;
 
 /// Bytes of a value from which on it goes past the caches, where they cannot hold all that is live: nobody was at a hole since the record
@@ -52,6 +54,12 @@ struct Hole {
     address: u64,
     size: u64,
     use_number: u32,
+}
+
+impl Hole {
+    fn segment<'r>(&self, region: &'r Region) -> Option<Segment<'r>> {
+        Segment::of(region, self.address).filter(|segment| segment.use_number() == self.use_number)
+    }
 }
 
 /// What a seat may do with holes; looked at whenever it takes a segment.
@@ -119,26 +127,17 @@ impl Holes {
         }
         let epoch = (region.word(CLOCK).load(Relaxed) / epoch_len(region)) as u32;
         let class = &mut self.classes[class_of(size)];
-        let (mut at, mut tries) = (class.len(), 0);
-        // The last first: its lines are in the cache still.
-        while at > 0 && tries < TRIES {
-            at -= 1;
-            let hole = &class[at];
-            if hole.size != size {
-                continue;
-            }
-            let segment = Segment::of(region, hole.address)?;
-            if segment.use_number() != hole.use_number {
-                class.remove(at);
-                continue;
-            }
-            if let Some(filling) = Filling::begin(region, segment, hole, epoch) {
-                class.remove(at);
-                return Some(filling);
-            }
-            tries += 1;
+        while class.front().is_some_and(|hole| hole.segment(region).is_none()) {
+            class.pop_front();
         }
-        None
+        // In turn the last, which may be in the cache still, and the first, whose segments have waited for long.
+        let len = class.len();
+        let nth = |look: usize| if look.is_multiple_of(2) { len - 1 - look / 2 } else { look / 2 };
+        let of_size = (0..len.min(LOOKS)).map(nth).filter(|at| class[*at].size == size);
+        let (at, filling) =
+            of_size.take(TRIES).find_map(|at| Some(at).zip(Filling::begin(region, &class[at], epoch)))?;
+        class.remove(at);
+        Some(filling)
     }
 }
 
@@ -167,7 +166,8 @@ pub(crate) struct Filling<'r> {
 
 impl<'r> Filling<'r> {
     /// `None` if a head still writes to the segment, if somebody else has claimed it, or if there is no such record any more.
-    fn begin(region: &'r Region, segment: Segment<'r>, hole: &Hole, epoch: u32) -> Option<Self> {
+    fn begin(region: &'r Region, hole: &Hole, epoch: u32) -> Option<Self> {
+        let segment = hole.segment(region)?;
         let wait = epochs_between(hole.size);
         // Before it is claimed, as that is dear; and after, as others may have been faster.
         if !segment.may_be_refilled(epoch, wait) {
@@ -175,7 +175,7 @@ impl<'r> Filling<'r> {
         }
         let claimed = if Flaw::NotClaimed.is_planted() { segment.closed() } else { segment.claim_to_fill() };
         let filling = Self { region, segment, stream: claimed?, address: hole.address, epoch };
-        let is_there = segment.use_number() == hole.use_number
+        let is_there = hole.segment(region).is_some()
             && segment.may_be_refilled(epoch, wait)
             && hole.address + hole.size <= segment.start() + segment.used()
             && Record::at(region, hole.address).head.size() == hole.size;
@@ -328,7 +328,7 @@ mod tests {
         segment.refill(old.head, 6);
         segment.set_usage(Use::Closed(stream));
         for (epoch, may) in [(5, false), (6, false), (21, false), (22, true), (6 + (1 << 31), false)] {
-            assert_eq!(Filling::begin(&memory.owner().region, segment, &hole, epoch).is_some(), may, "{epoch}");
+            assert_eq!(Filling::begin(&memory.owner().region, &hole, epoch).is_some(), may, "{epoch}");
         }
     }
 
@@ -353,7 +353,7 @@ mod tests {
         let memory = filled().broken();
         let (region, segment, old) = (&memory.owner().region, segment(&memory, 0), record(&memory, TABLE, 0));
         let hole = Hole { address: old.address, size: old.head.size(), use_number: segment.use_number() };
-        let may_be_filled = || Filling::begin(region, segment, &hole, 99).is_some();
+        let may_be_filled = || Filling::begin(region, &hole, 99).is_some();
         assert!(may_be_filled());
         region.store(old.address, old.head.0 ^ 1 << 8);
         assert!(!may_be_filled(), "it is longer");
@@ -455,7 +455,8 @@ mod tests {
 
     #[test]
     fn the_last_holes_of_a_class_are_remembered_and_no_more() {
-        let memory = small(64, 64 << 10);
+        // All of them lie in an open segment, which nobody fills.
+        let memory = small(64, 1 << 20);
         let addresses: Vec<u64> = (0..MOST as u64 + 2)
             .map(|key| {
                 put(&memory, TABLE, key, LEN);
@@ -494,7 +495,7 @@ mod tests {
         lock(&owner.pool).free.retain(|free| *free != segment.number);
         segment.begin(Use::Closed(Stream::LONG), 0);
         segment.set_used(8 << 10);
-        assert!(Filling::begin(&owner.region, segment, &hole, 99).is_none());
+        assert!(Filling::begin(&owner.region, &hole, 99).is_none());
         assert!(segment.closed().is_some(), "and nobody has claimed it");
         owner.take_seat().holes.classes[class].push_back(hole);
         put(&memory, TABLE, 1, LEN);
