@@ -5,18 +5,19 @@
 //! have replaced, and writes the next one of the same size there: long ones always, short ones where memory is scarce, and cleaning dear. What
 //! is of one length, or grows by the same steps, hardly needs a cleaner then, however full the store is.
 //!
-//! - A record is a hole if what replaced it was just as long, or has grown from it. Its own word for its length may be damaged; and who
-//!   believes that writes over the records behind it. Who appends goes by it anyway.
-//! - What takes more than it gives back goes to a hole only below the live cap, as it is with heads ([`Allowance`]). So what is dead is
+//! - A record is a hole if what replaced it was just as long, or has grown from it and another seems to begin where it ends. Its own word
+//!   for its length may be damaged; and who believes that writes over the records behind it.
+//! - What takes more than it gives back goes to a hole only below the live cap, as it is with heads (`Seat::hole`). So what is dead is
 //!   never all filled: overwrites need some of it.
 //! - Who fills a hole has claimed its segment, until a slot names the record; and a dead record is a hole of one seat, once. So nothing else
 //!   becomes of it meanwhile. A cleaner waits for the claim to end, which waits for nothing.
-//! - For readers it is as when a segment is used again: the generation changes before a byte does (`Segment::refill`). Of the records of a
-//!   size that a segment gets so there is one among [`FEW`] that go to holes, lest those who read something else in it have to begin anew for ever.
+//! - For readers it is as when a segment is used again: the generation changes before a byte does (`Segment::refill`). A segment has a hole
+//!   filled once for every [`INTERVAL`] that users write, lest those who read something else in it have to begin anew for ever.
 //! - Walks over the segment stay in step at any instant, since the length stays.
 //! - What expires leaves no holes and fills none: the ledger knows of expiries by segments.
 //! - A hole is a hint. It is gone with the use of the segment that it was in, with its owner, and when there are others instead.
 
+use std::cmp::Ordering::{Equal, Less};
 use std::collections::VecDeque;
 
 use crate::flaw::Flaw;
@@ -28,16 +29,12 @@ use crate::sync::Ordering::Relaxed;
 
 /// Bytes of a record from which on its place is used again, whether memory is scarce or not.
 pub(crate) const LEAST: u64 = 1 << 9;
-/// Records of a size that go to holes for each that a segment gets.
-const FEW: u64 = 512;
-/// Bytes that users write in an epoch; less where segments are small, which then have [`EPOCHS_MAX`] of them.
-const EPOCH: u64 = 16 << 10;
-/// Epochs between two fillings of a segment at most.
-const EPOCHS_MAX: u64 = 16;
+/// Bytes that users write between two fillings of a segment, or a whole segment of them where that is less.
+const INTERVAL: u64 = 256 << 10;
 /// Sizes of records have so many classes, by their words.
 const CLASSES: usize = 64;
-/// Holes of a class that a seat remembers, the last ones: so many that by the time it forgets one, the segment may be filled again.
-const MOST: usize = FEW as usize;
+/// Holes of a class that a seat remembers, the last ones: many, as it is some time before a segment may be filled again.
+const MOST: usize = 512;
 /// Holes of a class that a record looks at.
 const LOOKS: usize = 16;
 /// Holes of its size that it tries: they may lie in a segment that was filled just now, or is still open.
@@ -62,41 +59,31 @@ impl Hole {
     }
 }
 
-/// What a seat may do with holes; looked at whenever it takes a segment.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Allowance {
-    /// Whether memory is so scarce that short records go to holes too.
-    pub(crate) is_scarce: bool,
-    /// How much may be live where a record goes to a hole that takes more than it gives back.
-    pub(crate) live_max: u64,
-}
-
 /// The holes of one seat, by the class of their size, the oldest first.
 pub(crate) struct Holes {
     /// The least size of those that are used though memory is not scarce; `u64::MAX` where none are ever used.
     least_always: u64,
     /// The least size of those that are used now.
     least: u64,
-    live_max: u64,
     classes: Vec<VecDeque<Hole>>,
 }
 
 impl Holes {
     pub(crate) fn new(least: u64) -> Self {
         let classes = std::iter::repeat_with(VecDeque::new).take(CLASSES).collect();
-        Self { least_always: least, least, live_max: 0, classes }
+        Self { least_always: least, least, classes }
     }
 
-    pub(crate) fn allow(&mut self, Allowance { is_scarce, live_max }: Allowance) {
-        self.live_max = live_max;
+    /// Short records go to holes from here on if memory `is_scarce`.
+    pub(crate) fn allow_short(&mut self, is_scarce: bool) {
         self.least = if is_scarce && self.least_always != u64::MAX { 0 } else { self.least_always };
     }
 
-    /// Takes note of a record that is about to be replaced, whose length is believed: of the use that its segment is in while something
-    /// names it.
+    /// Takes note of a record that one of this size is about to replace, which may have grown from it: of the use that its segment is in
+    /// while something names it.
     #[inline]
-    pub(crate) fn add(&mut self, region: &Region, record: Record) {
-        if self.are_for(record.head) {
+    pub(crate) fn add(&mut self, region: &Region, record: Record, successor: u64, has_grown: bool) {
+        if self.are_for(record.head) && (successor == record.head.size() || has_grown && is_followed(region, record)) {
             self.remember(region, record);
         }
     }
@@ -118,17 +105,15 @@ impl Holes {
         head.size() >= self.least && !head.is_expiring()
     }
 
-    /// A hole for such a record of this size, if there is one that can be filled now. It takes `growth` bytes more than it gives back, and
-    /// so many are `live`.
+    /// A hole for such a record of this size, if there is one that can be filled now.
     #[inline(never)]
-    pub(crate) fn take<'r>(&mut self, region: &'r Region, size: u64, growth: u64, live: u64) -> Option<Filling<'r>> {
-        if growth > 0 && live + growth > self.live_max {
-            return None;
-        }
-        let epoch = (region.word(CLOCK).load(Relaxed) / epoch_len(region)) as u32;
+    pub(crate) fn take<'r>(&mut self, region: &'r Region, size: u64) -> Option<Filling<'r>> {
+        let epoch = (region.word(CLOCK).load(Relaxed) / interval(region)) as u32;
         let class = &mut self.classes[class_of(size)];
-        while class.front().is_some_and(|hole| hole.segment(region).is_none()) {
-            class.pop_front();
+        for _ in 0..LOOKS {
+            if class.front()?.segment(region).is_none() {
+                class.pop_front();
+            }
         }
         // In turn the last, which may be in the cache still, and the first, whose segments have waited for long.
         let len = class.len();
@@ -141,18 +126,29 @@ impl Holes {
     }
 }
 
+/// Whether another record or nothing seems to begin where this one ends: it hardly does where damage has made a record longer.
+fn is_followed(region: &Region, record: Record) -> bool {
+    let end = record.address + record.head.size();
+    Segment::of(region, record.address).is_some_and(|segment| match end.cmp(&(segment.start() + segment.used())) {
+        Less => {
+            let next = Record::at(region, end).head;
+            next.can_be() && segment.tables() & 1 << (next.table() % 64) != 0
+        }
+        order => order == Equal,
+    })
+}
+
 fn class_of(size: u64) -> usize {
     (size / WORD) as usize % CLASSES
 }
 
-/// Bytes that users write in an epoch, and a seat to holes before it is counted for all.
-pub(crate) fn epoch_len(region: &Region) -> u64 {
-    EPOCH.min(region.layout.segment_size / EPOCHS_MAX)
+fn interval(region: &Region) -> u64 {
+    INTERVAL.min(region.layout.segment_size)
 }
 
-/// Epochs between two fillings of a segment by records of this size.
-fn epochs_between(size: u64) -> u32 {
-    (FEW * size / EPOCH).clamp(1, EPOCHS_MAX) as u32
+/// Bytes that a seat writes to holes before they are counted for all.
+pub(crate) fn uncounted_max(region: &Region) -> u64 {
+    interval(region) / 16
 }
 
 /// A hole that is being filled. Its segment is claimed until it is dropped, after a slot names the record.
@@ -168,15 +164,14 @@ impl<'r> Filling<'r> {
     /// `None` if a head still writes to the segment, if somebody else has claimed it, or if there is no such record any more.
     fn begin(region: &'r Region, hole: &Hole, epoch: u32) -> Option<Self> {
         let segment = hole.segment(region)?;
-        let wait = epochs_between(hole.size);
         // Before it is claimed, as that is dear; and after, as others may have been faster.
-        if !segment.may_be_refilled(epoch, wait) {
+        if !segment.may_be_refilled(epoch) {
             return None;
         }
         let claimed = if Flaw::NotClaimed.is_planted() { segment.closed() } else { segment.claim_to_fill() };
         let filling = Self { region, segment, stream: claimed?, address: hole.address, epoch };
         let is_there = hole.segment(region).is_some()
-            && segment.may_be_refilled(epoch, wait)
+            && segment.may_be_refilled(epoch)
             && hole.address + hole.size <= segment.start() + segment.used()
             && Record::at(region, hole.address).head.size() == hole.size;
         is_there.then_some(filling)
@@ -264,9 +259,10 @@ mod tests {
 
     /// From here on there may be so many bytes more where records grow in holes.
     fn allow(memory: &Memory, is_scarce: bool, more: u64) {
-        let seat = &mut memory.owner().take_seat();
-        seat.count(memory.owner());
-        seat.holes.allow(Allowance { is_scarce, live_max: memory.owner().live() + more });
+        let (owner, seat) = (memory.owner(), &mut memory.owner().take_seat());
+        seat.count(owner);
+        seat.holes.allow_short(is_scarce);
+        owner.growth_live_max.store(owner.live() + more, Relaxed);
     }
 
     /// Everything is counted as it is, and each key has its value.
@@ -314,7 +310,7 @@ mod tests {
             put(&memory, TABLE, key, LEN);
             put(&memory, TABLE, 3, LEN);
         }
-        assert!(segment(&memory, 1).last_refill() > 1);
+        assert_eq!(address(&memory, 3), holes[1]);
         check(&memory);
     }
 
@@ -327,7 +323,7 @@ mod tests {
         let stream = segment.claim_to_fill().unwrap();
         segment.refill(old.head, 6);
         segment.set_usage(Use::Closed(stream));
-        for (epoch, may) in [(5, false), (6, false), (21, false), (22, true), (6 + (1 << 31), false)] {
+        for (epoch, may) in [(5, false), (6, false), (7, true), (6 + (1 << 31), false)] {
             assert_eq!(Filling::begin(&memory.owner().region, &hole, epoch).is_some(), may, "{epoch}");
         }
     }
@@ -481,6 +477,21 @@ mod tests {
         put(&memory, TABLE, 1, claimed);
         assert_ne!(address(&memory, 1), old.address);
         check_values(&memory);
+    }
+
+    #[test]
+    fn a_length_of_a_record_that_grows_is_believed_if_another_begins_behind() {
+        for damage in [0, 1 << 6] {
+            let memory = small(64, 8 << 10);
+            let memory = if damage == 0 { memory } else { memory.broken() };
+            (0..2 * KEYS).for_each(|key| put(&memory, TABLE, key, 200));
+            memory.append(TABLE, Key::Integer(2), 0, b"a head for what lives shortly").unwrap();
+            allow(&memory, true, 1 << 10);
+            let (region, old) = (&memory.owner().region, record(&memory, TABLE, 0));
+            region.store(old.address, old.head.0 ^ damage);
+            memory.append(TABLE, Key::Integer(0), 0, &[0; 16]).unwrap();
+            assert_eq!(holes(&memory).len(), usize::from(damage == 0));
+        }
     }
 
     #[test]

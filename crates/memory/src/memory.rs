@@ -60,7 +60,7 @@ impl Memory {
 
     /// Owns a store that nobody owns, with every completed change of its last owner. [`Kind::Busy`] where somebody does.
     ///
-    /// Of the options only threads count, as far as the store is large enough for so many. O(segments + entries of the directory).
+    /// Of the options threads and `least_hole` count, as far as the store is large enough for so many. O(segments + entries of the directory).
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let Held { file, region, lock } = home::open(path.as_ref())?;
         let (mut pool, live) = adopt::adopt(&region).map_err(|error| error.file(file.path()))?;

@@ -13,7 +13,7 @@ use hammerspace_error::{Error, Kind, Result};
 use crate::change::Old;
 use crate::cleaner::Cleaner;
 use crate::geometry::WORD;
-use crate::holes::{Allowance, epoch_len};
+use crate::holes::uncounted_max;
 use crate::home::RegionFile;
 use crate::index::bucket::{Locked, stuck};
 use crate::index::directory::Place;
@@ -37,7 +37,7 @@ use crate::victims::most_expired;
 const LIVE_MAX_PERCENT: u64 = 95;
 /// The same while a long value and the one that it replaces both exist. With a fiftieth dead nothing is worth a pass any more.
 const SUCCESSOR_MAX_PERCENT: u64 = 96;
-/// Memory is scarce where less than one in so many bytes that may be live are not.
+/// Memory is scarce where less than this part of what may be live is left.
 const SCARCE: u64 = 16;
 /// Passes over a store at its live cap that find nothing expired, after which the ledger has guessed wrong.
 const VAIN_EXPIRIES: u32 = 16;
@@ -59,6 +59,8 @@ pub(crate) struct Owner {
     pub(crate) lifetime: AtomicU64,
     /// Bytes of records that something names, as counted so far.
     pub(crate) live: AtomicU64,
+    /// How many there may be where a record goes to a hole that takes more than it gives back.
+    pub(crate) growth_live_max: AtomicU64,
     /// The tables that were dropped, until nothing is left of them.
     pub(crate) dropped: Dropped,
     /// Held by whoever appends to a value in parts.
@@ -87,6 +89,7 @@ impl Owner {
             cleaners: (0..cleaners.max(1)).map(|_| Mutex::new(Cleaner::new())).collect(),
             lifetime: AtomicU64::new(u64::MAX),
             live: AtomicU64::new(live),
+            growth_live_max: AtomicU64::new(0),
             dropped: Dropped::new(),
             seats: (0..seats(writers)).map(|_| Mutex::new(Seat::new(least_hole))).collect(),
             large: Mutex::new(()),
@@ -143,17 +146,24 @@ impl Owner {
         let clock = region.word(CLOCK);
         let written = seat.head(stream).renew(region, segment, clock.load(Relaxed));
         clock.fetch_add(written, Relaxed);
-        seat.holes.allow(self.allowance());
+        seat.holes.allow_short(self.is_scarce());
         self.call();
         Ok(())
     }
 
-    /// What a seat may do with holes now. All seats may be at it before anything of that is counted.
-    fn allowance(&self) -> Allowance {
+    /// Whether short records go to holes too.
+    fn is_scarce(&self) -> bool {
+        let most = self.bound_growth();
+        most.saturating_sub(self.live()) < most / SCARCE
+    }
+
+    /// Bounds what is live where records grow in holes, by what may be live, which it gives. All seats may be at it before anything of that is
+    /// counted.
+    fn bound_growth(&self) -> u64 {
         let most = self.live_max(For::User).unwrap_or(0);
-        let uncounted = epoch_len(&self.region) + RecordHead::SIZE_MAX.min(self.region.layout.segment_size);
-        let is_scarce = most.saturating_sub(self.live()) < most / SCARCE;
-        Allowance { is_scarce, live_max: most.saturating_sub(self.seats.len() as u64 * uncounted) }
+        let uncounted = uncounted_max(&self.region) + RecordHead::SIZE_MAX.min(self.region.layout.segment_size);
+        self.growth_live_max.store(most.saturating_sub(self.seats.len() as u64 * uncounted), Relaxed);
+        most
     }
 
     /// Calls those who clean and make ready, if there is something to do for them.
@@ -278,7 +288,9 @@ impl Owner {
             vain = if is_gain { 0 } else { vain + 1 };
             drop(pool);
             if !has_gained && !is_gain || vain > vain_max {
-                return Err(why.unwrap_or_else(|| self.full()));
+                // What was in the making may be there, or have been refused.
+                let again = || take(&mut lock(&self.pool))?.ok_or_else(|| self.full());
+                return why.map_or_else(again, Err);
             }
         }
     }
@@ -345,11 +357,13 @@ impl Owner {
     pub(crate) fn set_limit(&self, limit: u64) -> Result<()> {
         let region = &self.region;
         let segments = segments_of(limit, &region.layout, self.seats.len(), self.cleaners.len())?;
-        let _pool = lock(&self.pool);
+        let pool = lock(&self.pool);
         let fresh = region.load(SEGMENTS_FRESH);
         self.file.check_room(segments.saturating_sub(fresh) * region.layout.segment_size)?;
         self.file.back_tables(&region.layout, segments)?;
         region.store(LIMIT, segments.max(fresh));
+        drop(pool);
+        self.bound_growth();
         Ok(())
     }
 
@@ -384,6 +398,7 @@ impl Owner {
             self.file.back(region, next, WORD << (place.root.depth() + 1))?;
         }
         let pieces = self.take_or_gain(|pool| pool.take_pieces(region, &self.file, For::Keeper))?;
+        self.bound_growth();
         self.call();
         match split::split(region, place, hash, pieces, self.incarnation) {
             Ok(old) => lock(&self.pool).pieces.push(old),
@@ -459,12 +474,18 @@ mod tests {
             owner.count();
         };
         delete(0..0);
-        let Allowance { is_scarce, live_max } = owner.allowance();
-        assert!(is_scarce && live_max < owner.live(), "all seats may be at it");
+        let live_max = || owner.growth_live_max.load(Relaxed);
+        assert!(owner.is_scarce() && live_max() < owner.live(), "all seats may be at it");
         delete(0..keys / 20);
-        assert_eq!((owner.allowance().is_scarce, owner.allowance().live_max), (true, live_max));
+        assert!(owner.is_scarce());
         delete(keys / 20..keys / 10);
-        assert!(!owner.allowance().is_scarce && live_max > owner.live());
+        assert!(!owner.is_scarce() && live_max() > owner.live());
+        let memory = small(64, 4096);
+        let live_max = || memory.owner().growth_live_max.load(Relaxed);
+        put(&memory, 1).unwrap();
+        let before = live_max();
+        memory.set_limit(40 * 4096).unwrap();
+        assert!(live_max() < before, "whoever takes a segment then");
     }
 
     /// What another cleaner is at may be all that is worth a pass.

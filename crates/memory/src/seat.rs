@@ -1,10 +1,10 @@
 //! Seats: where one thread at a time writes from, with its heads and holes.
 //!
 //! A seat counts on its own what its writes add to what everybody knows, and now and then for all: when it takes a segment, and each time
-//! it has filled holes for an epoch.
+//! it has put some in holes.
 
 use crate::head::Head;
-use crate::holes::{Filling, Holes, epoch_len};
+use crate::holes::{Filling, Holes, uncounted_max};
 use crate::owner::Owner;
 use crate::record::{Head as RecordHead, Record};
 use crate::region::{CLOCK, Region};
@@ -37,7 +37,9 @@ impl Seat {
         if !self.holes.are_for(head) {
             return None;
         }
-        self.holes.take(&owner.region, head.size(), head.size().saturating_sub(old_size), owner.live())
+        let growth = head.size().saturating_sub(old_size);
+        let may_grow = growth == 0 || owner.live() + growth <= owner.growth_live_max.load(Relaxed);
+        if may_grow { self.holes.take(&owner.region, head.size()) } else { None }
     }
 
     /// Counts a record that was written.
@@ -57,7 +59,7 @@ impl Seat {
     #[inline(never)]
     pub(crate) fn count_filled(&mut self, owner: &Owner, record: RecordHead) {
         self.filled += record.size();
-        if self.filled >= epoch_len(&owner.region) {
+        if self.filled >= uncounted_max(&owner.region) {
             owner.region.word(CLOCK).fetch_add(std::mem::take(&mut self.filled), Relaxed);
             self.count(owner);
         }
@@ -88,10 +90,10 @@ mod tests {
         let (owner, record) = (memory.owner(), RecordHead::new(1, Key::Integer(1), 100, &Traits::default()));
         let seat = &mut owner.take_seat();
         let before = owner.live();
-        for _ in 0..epoch_len(&owner.region).div_ceil(record.size()) {
+        for _ in 0..uncounted_max(&owner.region).div_ceil(record.size()) {
             seat.enliven(record);
             seat.count_filled(owner, record);
         }
-        assert!((epoch_len(&owner.region)..512).contains(&(owner.live() - before)) && seat.filled == 0);
+        assert!((uncounted_max(&owner.region)..512).contains(&(owner.live() - before)) && seat.filled == 0);
     }
 }

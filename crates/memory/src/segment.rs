@@ -272,9 +272,9 @@ impl<'r> Segment<'r> {
         (self.generation().load(Relaxed) >> REFILL_SHIFT) as u32
     }
 
-    /// Whether this epoch comes so many, one at least, after that one: no generation comes again, whoever was slow.
-    pub(crate) fn may_be_refilled(self, epoch: u32, wait: u32) -> bool {
-        epoch.wrapping_sub(self.last_refill()).cast_signed() >= wait.cast_signed()
+    /// Whether this epoch comes after that one: no generation comes again, whoever was slow.
+    pub(crate) fn may_be_refilled(self, epoch: u32) -> bool {
+        epoch.wrapping_sub(self.last_refill()).cast_signed() > 0
     }
 
     /// Lets a record that `head` begins take the place of a dead one of its size, in a segment that was claimed for it and may be
@@ -283,7 +283,7 @@ impl<'r> Segment<'r> {
     /// For readers as in [`begin`](Self::begin): they may still be in the dead one, and whoever sees the generation sees the slot that had
     /// to change before. It is counted as live first: who dies over it has counted too little as dead, never too much.
     pub(crate) fn refill(self, head: Head, epoch: u32) {
-        debug_assert!(self.may_be_refilled(epoch, 1) || Flaw::NotClaimed.is_planted());
+        debug_assert!(self.may_be_refilled(epoch) || Flaw::NotClaimed.is_planted());
         self.bury(head.size().wrapping_neg());
         self.set_tables(self.tables() | 1 << (head.table() % 64));
         if !Flaw::NotRenewed.is_planted() {

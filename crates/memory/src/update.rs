@@ -289,8 +289,7 @@ fn write(
         return Try::NoRoom { stream, size: head.size(), who };
     }
     *version = next_version();
-    // Whoever appends goes by the old record's length anyway; otherwise the new one's confirms it.
-    let is_measured = matches!(draft, Draft::Longer(..)) || old_size == head.size();
+    let has_grown = matches!(draft, Draft::Longer(..));
     let address = match draft {
         Draft::Longer(record, bytes) => {
             let finish = |copy: Record| {
@@ -317,9 +316,7 @@ fn write(
         seat.count_filled(owner, head);
     }
     if let Some(found) = found {
-        if is_measured {
-            seat.holes.add(region, found.old.record);
-        }
+        seat.holes.add(region, found.old.record, head.size(), has_grown);
         found.at.store(found.slot.moved_to(address).0, Release);
         seat.bury(region, found.old.record);
     } else if !home.0.insert(Slot::new(hash, 0, address)) {

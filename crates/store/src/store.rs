@@ -53,7 +53,7 @@ impl Store {
         Self::open_with(path, &Options::with_limit(0))
     }
 
-    /// As [`open`](Self::open), with as many threads, and which holes, as `options` says; its other fields count when a store is made.
+    /// As [`open`](Self::open), with as many threads as `options` says; its other fields, but `least_hole`, count when a store is made.
     pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let memory = Memory::open(path, options)?;
         // The last owner may have died between a change of the catalogue and saying so.
