@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 use crate::flaw::Flaw;
 use crate::geometry::WORD;
 use crate::record::{Head, Key, Record, Traits};
-use crate::region::{CLOCK, Region};
+use crate::region::{CLOCK, LIMIT, Region};
 use crate::segment::{Segment, Stream, Use};
 use crate::sync::Ordering::Relaxed;
 
@@ -74,9 +74,12 @@ impl Holes {
         Self { least_always: least, least, classes }
     }
 
-    /// Short records go to holes from here on if memory `is_scarce`.
-    pub(crate) fn allow_short(&mut self, is_scarce: bool) {
-        self.least = if is_scarce && self.least_always != u64::MAX { 0 } else { self.least_always };
+    /// Short records go to holes from here on if memory `is_scarce`: those of which a third may find one, as each segment gets one in an
+    /// interval. For shorter ones it would be looked in vain.
+    pub(crate) fn allow_short(&mut self, region: &Region, is_scarce: bool) {
+        let least = interval(region) / 3 / region.load(LIMIT).max(1);
+        let is_used = is_scarce && self.least_always != u64::MAX;
+        self.least = if is_used { least.min(self.least_always) } else { self.least_always };
     }
 
     /// Takes note of a record that one of this size is about to replace, which may have grown from it: of the use that its segment is in
@@ -261,7 +264,7 @@ mod tests {
     fn allow(memory: &Memory, is_scarce: bool, more: u64) {
         let (owner, seat) = (memory.owner(), &mut memory.owner().take_seat());
         seat.count(owner);
-        seat.holes.allow_short(is_scarce);
+        seat.holes.allow_short(&owner.region, is_scarce);
         owner.growth_live_max.store(owner.live() + more, Relaxed);
     }
 

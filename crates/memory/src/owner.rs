@@ -146,7 +146,7 @@ impl Owner {
         let clock = region.word(CLOCK);
         let written = seat.head(stream).renew(region, segment, clock.load(Relaxed));
         clock.fetch_add(written, Relaxed);
-        seat.holes.allow_short(self.is_scarce());
+        seat.holes.allow_short(region, self.is_scarce());
         self.call();
         Ok(())
     }
