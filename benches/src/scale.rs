@@ -1,6 +1,12 @@
 //! How much a bench does: enough to mean something, or little enough for a test.
 
+use std::thread;
+use std::time::Duration;
+
 use hammerspace_lfs_sim::{End, Setup};
+
+/// A guest with 6 GB to give back took 17 seconds.
+const REST: Duration = Duration::from_secs(30);
 
 /// How much a bench does.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +81,14 @@ impl Scale {
     /// Whether it is the size that goals are meant for.
     pub(crate) fn is_full(&self) -> bool {
         self.has_goals
+    }
+
+    /// Waits until the machine is at rest. What a process frees, a guest may give back to its host over the next seconds (free page
+    /// reporting), and meanwhile any access to memory may wait for milliseconds.
+    pub(crate) fn settle(&self) {
+        if self.is_full() {
+            thread::sleep(REST);
+        }
     }
 
     /// The goal, if goals make sense at this size.

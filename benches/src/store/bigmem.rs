@@ -29,8 +29,11 @@ const GOALS: Goals = Goals {
 
 pub(super) fn rows(scale: &Scale) -> Result<Vec<Row>> {
     let events = Events::of(scale, P3);
+    scale.settle();
     let mut rows = with_versions(scale, &events)?;
+    scale.settle();
     rows.extend(one_at_a_time(scale, &events)?);
+    scale.settle();
     let limit = events.limit(scale, OVERHEAD);
     let mut first = Target::create(limit, false, in_batches)?;
     let [windows] = events.append([&mut |records| first.append(records)])?;
