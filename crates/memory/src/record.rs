@@ -31,6 +31,9 @@ pub const KEY_LEN_MAX: usize = 1 << 16;
 /// The longest value that lies in its record; what is longer lies in several. Tests have short ones, to have it in all sorts of schedules.
 pub(crate) const INLINE_MAX: usize = if cfg!(test) { 1 << 10 } else { 1 << 16 };
 
+/// The table of the parts of long values, which fill segments to the end: they have no slack when they are written.
+pub(crate) const TABLE_OF_PARTS: u16 = u16::MAX;
+
 const INTEGER: u64 = (1 << 17) - 1;
 const GRANULE_MAX: u32 = 15;
 const SEQUENCE_SHIFT: u32 = 16;
@@ -160,12 +163,13 @@ impl Head {
     pub(crate) fn new(table: u16, key: Key<'_>, value_len: usize, traits: &Traits) -> Self {
         debug_assert!(value_len <= INLINE_MAX && key.len() <= KEY_LEN_MAX);
         let flag = |is_set: bool, bit: u64| if is_set { bit } else { 0 };
+        let granule = if table == TABLE_OF_PARTS { 0 } else { granule_of_new(value_len) };
         Self(
             value_len as u64
                 | key.len_code() << 17
                 | u64::from(traits.kind) << 34
                 | u64::from(table) << 40
-                | u64::from(granule_of_new(value_len)) << 56
+                | u64::from(granule) << 56
                 | flag(traits.version.is_some(), Self::VERSIONED)
                 | flag(traits.expiry.is_some(), Self::EXPIRING)
                 | flag(traits.is_large, Self::LARGE),
