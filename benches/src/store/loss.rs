@@ -1,9 +1,9 @@
 //! What fullness costs who writes, with one writer and one cleaner: the rate of overwrites at 80, 90 and 95 % beside that at 50 %, the
 //! processor time of a put with the cleaner's in it, and how long single puts take.
 //!
-//! Long values of one length are overwritten in holes (`crates/memory/src/holes.rs`), so that a store which may be half empty stays as full as
+//! Long values are overwritten in holes (`crates/memory/src/holes.rs`), so that a store which may be half empty stays as full as
 //! one that must be: as the share of closed segments that is live says, which is told beside. At 90 % they are compared with a half empty
-//! store without holes as well, and there are values of many lengths, which seldom find one.
+//! store without holes as well.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -70,7 +70,7 @@ fn of(scale: &Scale, values: Values, (name, skew): (&str, Skew), goal: &'static 
         let mut full = full(percent, least_hole)?;
         let [Speed { rate, cpu }, speed] = in_turn(scale, [&mut full, &mut half])?;
         rows.push(Row::new(&name, "M/s", rate, "50 % full", speed.rate));
-        let has_holes = values.size as u64 >= least_hole && !values.vary;
+        let has_holes = values.size as u64 >= least_hole;
         let goal = if percent == 90 && !goal.is_empty() { scale.goal(goal) } else { None };
         rows.push(loss(&name, rate, speed.rate).goal(goal.filter(|_| !has_holes)));
         let cpu_name = format!("{name}, processor time of a put, the cleaner's in it");

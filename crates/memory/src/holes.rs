@@ -3,10 +3,11 @@
 //! What is freed by cleaning is paid for by moving what is live beside it: at 90 % full, four bytes and more for each. Of short records
 //! that is little beside all else that a write takes; of long ones it is nearly all. So a seat remembers the records that others
 //! have replaced, and writes the next one of the same size there: long ones always, short ones where memory is scarce, and cleaning dear. What
-//! is of one length, or grows by the same steps, hardly needs a cleaner then, however full the store is.
+//! is of one length, or grows by the same steps, hardly needs a cleaner then, however full the store is; nor do long values of all lengths,
+//! which have few sizes (`record::granule_of_new`).
 //!
-//! - A record is a hole if what replaced it was just as long, or has grown from it and another seems to begin where it ends. Its own word
-//!   for its length may be damaged; and who believes that writes over the records behind it.
+//! - A record is a hole if what replaced it was just as long, or another seems to begin where it ends. Its own word for its length may be
+//!   damaged; and who believes that writes over the records behind it.
 //! - What takes more than it gives back goes to a hole only below the live cap, as it is with heads (`Seat::hole`). So what is dead is
 //!   never all filled: overwrites need some of it.
 //! - Who fills a hole has claimed its segment, until a slot names the record; and a dead record is a hole of one seat, once. So nothing else
@@ -31,8 +32,8 @@ use crate::sync::Ordering::Relaxed;
 pub(crate) const LEAST: u64 = 1 << 9;
 /// Bytes that users write between two fillings of a segment, or a whole segment of them where that is less.
 const INTERVAL: u64 = 256 << 10;
-/// Sizes of records have so many classes, by their words.
-const CLASSES: usize = 64;
+/// Sizes of records have so many classes, by their words: a prime, for sizes that are multiples of some granule.
+const CLASSES: usize = 61;
 /// Holes of a class that a seat remembers, the last ones: many, as it is some time before a segment may be filled again.
 const MOST: usize = 512;
 /// Holes of a class that a record looks at.
@@ -82,11 +83,10 @@ impl Holes {
         self.least = if is_used { least.min(self.least_always) } else { self.least_always };
     }
 
-    /// Takes note of a record that one of this size is about to replace, which may have grown from it: of the use that its segment is in
-    /// while something names it.
+    /// Takes note of a record that one of this size is about to replace: of the use that its segment is in while something names it.
     #[inline]
-    pub(crate) fn add(&mut self, region: &Region, record: Record, successor: u64, has_grown: bool) {
-        if self.are_for(record.head) && (successor == record.head.size() || has_grown && is_followed(region, record)) {
+    pub(crate) fn add(&mut self, region: &Region, record: Record, successor: u64) {
+        if self.are_for(record.head) && (successor == record.head.size() || is_followed(region, record)) {
             self.remember(region, record);
         }
     }
@@ -283,16 +283,15 @@ mod tests {
 
     #[test]
     fn the_next_value_of_a_length_goes_where_the_last_was_replaced() {
-        let memory = filled();
-        let (first, second) = (address(&memory, 0), address(&memory, 1));
-        put(&memory, TABLE, 0, LEN);
-        assert_ne!(address(&memory, 0), first, "there was no hole yet");
-        put(&memory, TABLE, 1, LEN + 8);
-        put(&memory, TABLE, 2, LEN);
-        assert_eq!(address(&memory, 2), first);
-        put(&memory, TABLE, 3, LEN);
-        assert_ne!(address(&memory, 3), second, "a longer one had replaced it");
-        check(&memory);
+        for len in [LEN, LEN + 8] {
+            let memory = filled();
+            let first = address(&memory, 0);
+            put(&memory, TABLE, 0, len);
+            assert_ne!(address(&memory, 0), first, "there was no hole yet");
+            put(&memory, TABLE, 1, LEN);
+            assert_eq!(address(&memory, 1), first, "whatever has replaced it");
+            check(&memory);
+        }
     }
 
     /// Or else readers of what lies beside them would have to begin anew each time.
@@ -361,13 +360,10 @@ mod tests {
     #[test]
     fn shorter_records_and_those_of_open_segments_leave_no_holes() {
         let memory = filled();
-        let least = LEN - 16;
-        put(&memory, TABLE, 0, least - 8);
-        put(&memory, TABLE, 0, least - 8);
-        assert!(holes(&memory).is_empty());
-        put(&memory, TABLE, 1, least);
-        put(&memory, TABLE, 1, least);
-        assert_eq!(holes(&memory).len(), 1);
+        for (len, count) in [(LEN - 24, 1), (LEN - 24, 1), (LEN - 16, 1), (LEN - 16, 2)] {
+            put(&memory, TABLE, 0, len);
+            assert_eq!(holes(&memory).len(), count);
+        }
         let hole = address(&memory, OPEN);
         put(&memory, TABLE, OPEN, LEN);
         put(&memory, TABLE, OPEN, LEN);
@@ -390,8 +386,7 @@ mod tests {
         }
         for (more, is_filled) in [(7, false), (8, true)] {
             let memory = filled();
-            let hole = address(&memory, 0);
-            put(&memory, TABLE, 0, LEN);
+            let hole = address(&memory, 1);
             put(&memory, TABLE, 1, LEN - 8);
             allow(&memory, false, more);
             put(&memory, TABLE, 1, LEN);
@@ -448,9 +443,11 @@ mod tests {
     #[test]
     fn what_expires_leaves_no_hole_and_fills_none() {
         let memory = filled();
-        put_to_expire(&memory, 0, LEN);
-        put_to_expire(&memory, 0, LEN);
-        assert!(holes(&memory).is_empty());
+        let first = address(&memory, 0);
+        for why in ["it was put for good", "it expired"] {
+            put_to_expire(&memory, 0, LEN);
+            assert_eq!(holes(&memory), [first], "{why}");
+        }
         let hole = address(&memory, 1);
         put(&memory, TABLE, 1, LEN);
         put_to_expire(&memory, 2, LEN - 8);

@@ -20,7 +20,7 @@ use crate::index::bucket::{Locked, Patience};
 use crate::owner::Owner;
 use crate::pool::For;
 use crate::read::{self, Seen};
-use crate::record::{INLINE_MAX, Key, Record};
+use crate::record::{INLINE_MAX, Key, Record, TABLE_OF_PARTS};
 use crate::region::{LARGE, PENDING, PENDING_ENTRIES, Region};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::lock;
@@ -29,7 +29,7 @@ use crate::update::{TableId, update};
 /// The longest value.
 pub const VALUE_LEN_MAX: u64 = 1 << 30;
 /// The table that parts are in.
-pub(crate) const PARTS: TableId = TableId { number: u16::MAX, is_versioned: false };
+pub(crate) const PARTS: TableId = TableId { number: TABLE_OF_PARTS, is_versioned: false };
 
 /// Bytes of the value in each part but the last: with its head and its key a power of two, so that segments are full of such records to
 /// their ends.

@@ -31,6 +31,9 @@ pub const KEY_LEN_MAX: usize = 1 << 16;
 /// The longest value that lies in its record; what is longer lies in several. Tests have short ones, to have it in all sorts of schedules.
 pub(crate) const INLINE_MAX: usize = if cfg!(test) { 1 << 10 } else { 1 << 16 };
 
+/// The table of the parts of long values, which fill segments to the end: they have no slack when they are written.
+pub(crate) const TABLE_OF_PARTS: u16 = u16::MAX;
+
 const INTEGER: u64 = (1 << 17) - 1;
 const GRANULE_MAX: u32 = 15;
 const SEQUENCE_SHIFT: u32 = 16;
@@ -160,11 +163,13 @@ impl Head {
     pub(crate) fn new(table: u16, key: Key<'_>, value_len: usize, traits: &Traits) -> Self {
         debug_assert!(value_len <= INLINE_MAX && key.len() <= KEY_LEN_MAX);
         let flag = |is_set: bool, bit: u64| if is_set { bit } else { 0 };
+        let granule = if table == TABLE_OF_PARTS { 0 } else { granule_of_new(value_len) };
         Self(
             value_len as u64
                 | key.len_code() << 17
                 | u64::from(traits.kind) << 34
                 | u64::from(table) << 40
+                | u64::from(granule) << 56
                 | flag(traits.version.is_some(), Self::VERSIONED)
                 | flag(traits.expiry.is_some(), Self::EXPIRING)
                 | flag(traits.is_large, Self::LARGE),
@@ -185,13 +190,26 @@ impl Head {
     /// The same record elsewhere, with a longer value and some slack behind it.
     #[inline]
     pub(crate) fn regrown_to(self, value_len: usize) -> Self {
-        Self(self.grown_to(value_len).0 & !Self::GRANULE | u64::from(granule_for(value_len)) << 56)
+        self.grown_to(value_len).with_granule(granule_of_grown(value_len))
     }
 
-    /// As it is written after a cleaner came by: a value that did not grow since the last time loses its slack.
+    /// As it is written after a cleaner came by, never longer: a value that did not grow since the last time keeps the slack of one that is put.
     #[inline]
     pub(crate) fn cleaned(self) -> Self {
-        if self.has_grown() { Self(self.0 & !Self::GROWN) } else { Self(self.0 & !Self::GRANULE) }
+        if self.has_grown() {
+            return Self(self.0 & !Self::GROWN);
+        }
+        self.with_granule(self.granule().min(granule_of_new(self.value_len())))
+    }
+
+    #[inline]
+    fn granule(self) -> u32 {
+        field(self.0, 56, 4) as u32
+    }
+
+    #[inline]
+    fn with_granule(self, granule: u32) -> Self {
+        Self(self.0 & !Self::GRANULE | u64::from(granule) << 56)
     }
 
     #[inline]
@@ -248,7 +266,7 @@ impl Head {
     /// Bytes that key and value may take before the record has to move.
     #[inline]
     fn body(self) -> u64 {
-        let granule = match field(self.0, 56, 4) {
+        let granule = match self.granule() {
             0 => 1,
             code => WORD << code,
         };
@@ -279,8 +297,15 @@ impl Head {
 /// The granule for a value that has just grown to `len` bytes: a quarter of it or less, so that what is copied while a value
 /// grows byte by byte is a fixed multiple of what is appended, and an eighth of its memory is slack at most, on average.
 #[inline]
-fn granule_for(len: usize) -> u32 {
+fn granule_of_grown(len: usize) -> u32 {
     ((len / 4).max(8).ilog2() - 3).min(GRANULE_MAX)
+}
+
+/// The granule for a value that is put: a sixty-fourth of it or less. So long values of all lengths have few sizes, and one finds room where
+/// another was (`holes.rs`), for a hundredth of their memory.
+#[inline]
+fn granule_of_new(len: usize) -> u32 {
+    (len / 64).max(8).ilog2() - 3
 }
 
 /// A record at its address, with the head it had when it was looked at.
@@ -441,13 +466,21 @@ mod tests {
     fn slack_is_used_up_before_a_record_moves() {
         let of = |len: usize| Head::new(1, Key::Integer(1), 0, &Traits::default()).regrown_to(len);
         let head = of(1000);
-        assert_eq!((granule_for(1000), head.size()), (4, 16 + 1024));
+        assert_eq!((granule_of_grown(1000), head.size()), (4, 16 + 1024));
         assert!(head.has_room_for(1024) && !head.has_room_for(1025) && !of(INLINE_MAX).has_room_for(INLINE_MAX + 1));
         let grown = head.grown_to(1024);
         assert_eq!((grown.size(), grown.value_len(), grown.kind()), (16 + 1024, 1024, 0));
         // The first cleaner keeps the slack of what has grown, the second does not.
         let once = head.cleaned();
         assert_eq!((once.size(), once.cleaned().size()), (16 + 1024, 16 + 1000));
+    }
+
+    #[test]
+    fn long_values_have_few_sizes_and_little_slack() {
+        let taken = |len: usize| len.next_multiple_of(8 << granule_of_new(len));
+        assert!((1..=1 << 16).all(|len| taken(len) - len < (len / 64).max(8) && taken(len) <= 1 << 16));
+        let sizes: std::collections::BTreeSet<usize> = (5_000..=15_000).map(taken).collect();
+        assert!(sizes.len() <= 110, "{}", sizes.len());
     }
 
     #[test]

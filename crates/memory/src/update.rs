@@ -289,7 +289,6 @@ fn write(
         return Try::NoRoom { stream, size: head.size(), who };
     }
     *version = next_version();
-    let has_grown = matches!(draft, Draft::Longer(..));
     let address = match draft {
         Draft::Longer(record, bytes) => {
             let finish = |copy: Record| {
@@ -316,7 +315,7 @@ fn write(
         seat.count_filled(owner, head);
     }
     if let Some(found) = found {
-        seat.holes.add(region, found.old.record, head.size(), has_grown);
+        seat.holes.add(region, found.old.record, head.size());
         found.at.store(found.slot.moved_to(address).0, Release);
         seat.bury(region, found.old.record);
     } else if !home.0.insert(Slot::new(hash, 0, address)) {

@@ -142,7 +142,7 @@ fn a_tight_store_is_still_a_map() {
     for seed in 10..20 {
         let memory = history(seed, 64, 900, 20_000);
         let cleaned = memory.cleaned();
-        assert!(cleaned.segments > 50 && cleaned.moved > 0, "the cleaner was busy: {cleaned:?}");
+        assert!(cleaned.segments > 20 && cleaned.moved > 0, "the cleaner was busy: {cleaned:?}");
     }
 }
 
@@ -240,6 +240,29 @@ fn a_full_store_takes_overwrites_and_deletes() {
     }
     put(keys).unwrap();
     assert_eq!((memory.verify().faults, memory.verify().records), (0, keys - keys / 10 + 1));
+}
+
+/// Values of 2500 lengths have 40 sizes, so that each finds room where another was: little is moved to make some, and were they cleaned
+/// for, 1.3 bytes for each.
+#[test]
+fn long_values_of_all_lengths_take_each_others_place() {
+    let geometry = Geometry { segment_size: 128 << 10, segments_max: 256, buckets: 64 };
+    let options = Options { geometry: Some(geometry), least_hole: 512, ..tiny(0) };
+    let limit = 256 * geometry.segment_size;
+    let memory = Memory::anonymous(&Options { limit, ..options }).unwrap();
+    let (mut rng, value) = (Rng::with_seed(7), vec![7; 7_500]);
+    let mut put = |key: u64| {
+        memory.put(PLAIN, Key::Integer(key), 0, &value[rng.usize(0..2_500)..], None, |_| true).unwrap();
+    };
+    let keys = limit * 85 / 100 / 6_250;
+    (0..keys).for_each(&mut put);
+    let mut order = Rng::with_seed(8);
+    (0..3 * keys).for_each(|_| put(order.u64(..keys)));
+    let before = memory.view().usage();
+    (0..3 * keys).for_each(|_| put(order.u64(..keys)));
+    let after = memory.view().usage();
+    let [moved, written] = [after.moved - before.moved, after.written - before.written];
+    assert!(moved < written / 2, "{moved} bytes moved for {written}");
 }
 
 /// A store at its cap, of values in parts and short ones, none of whose records is dead. Gives how many there are of each.
