@@ -126,13 +126,15 @@ impl Holes {
     }
 }
 
-/// Whether another record or nothing seems to begin where this one ends: it hardly does where damage has made a record longer.
+/// Whether another record or nothing seems to begin where this one ends: it hardly does where damage has made a record longer. Zeros would be
+/// one with an empty key.
 fn is_followed(region: &Region, record: Record) -> bool {
     let end = record.address + record.head.size();
     Segment::of(region, record.address).is_some_and(|segment| match end.cmp(&(segment.start() + segment.used())) {
         Less => {
             let next = Record::at(region, end).head;
-            next.can_be() && segment.tables() & 1 << (next.table() % 64) != 0
+            let fits = end + next.size() <= segment.start() + segment.used();
+            next.can_be() && next.key_len() > 0 && fits && segment.tables() & 1 << (next.table() % 64) != 0
         }
         order => order == Equal,
     })
@@ -342,6 +344,16 @@ mod tests {
         );
     }
 
+    /// Or else those of long values would share a few, and be looked for in vain among each other.
+    #[test]
+    fn sizes_in_steps_of_any_granule_spread_over_all_classes() {
+        for granule in (0..11).map(|shift| WORD << shift) {
+            let classes: std::collections::BTreeSet<usize> =
+                (1..=CLASSES as u64).map(|n| class_of(n * granule)).collect();
+            assert_eq!(classes.len(), CLASSES, "{granule}");
+        }
+    }
+
     /// As damage can make of it, after it was noted.
     #[test]
     fn what_is_no_record_of_the_size_any_more_is_not_filled() {
@@ -499,6 +511,22 @@ mod tests {
             memory.append(TABLE, Key::Integer(0), 0, &[0; 16]).unwrap();
             assert_eq!(holes(&memory).len(), usize::from(damage == 0));
         }
+    }
+
+    /// Zeros look like the record of an empty key in table 0.
+    #[test]
+    fn a_length_is_not_believed_where_zeros_follow() {
+        let memory = small(64, 8 << 10).broken();
+        let table = TableId { number: 0, is_versioned: false };
+        let put = |key, len| assert!(memory.put(table, Key::Integer(key), 0, &vec![0; len], None, |_| true).is_ok());
+        (0..KEYS).for_each(|key| put(key, LEN));
+        let (region, old) = (&memory.owner().region, record(&memory, table, 0));
+        region.store(old.address, old.head.0 ^ 1 << 6);
+        put(0, LEN);
+        assert!(holes(&memory).is_empty());
+        let other = record(&memory, table, 1).address;
+        put(1, LEN + 8);
+        assert_eq!(holes(&memory), [other]);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub const KEY_LEN_MAX: usize = 1 << 16;
 /// The longest value that lies in its record; what is longer lies in several. Tests have short ones, to have it in all sorts of schedules.
 pub(crate) const INLINE_MAX: usize = if cfg!(test) { 1 << 10 } else { 1 << 16 };
 
-/// The table of the parts of long values, which fill segments to the end: they have no slack when they are written.
+/// The table of the parts of long values, which fill segments to the end: they have no slack, but for growing.
 pub(crate) const TABLE_OF_PARTS: u16 = u16::MAX;
 
 const INTEGER: u64 = (1 << 17) - 1;
@@ -163,13 +163,12 @@ impl Head {
     pub(crate) fn new(table: u16, key: Key<'_>, value_len: usize, traits: &Traits) -> Self {
         debug_assert!(value_len <= INLINE_MAX && key.len() <= KEY_LEN_MAX);
         let flag = |is_set: bool, bit: u64| if is_set { bit } else { 0 };
-        let granule = if table == TABLE_OF_PARTS { 0 } else { granule_of_new(value_len) };
         Self(
             value_len as u64
                 | key.len_code() << 17
                 | u64::from(traits.kind) << 34
                 | u64::from(table) << 40
-                | u64::from(granule) << 56
+                | u64::from(granule_of_new(table, value_len)) << 56
                 | flag(traits.version.is_some(), Self::VERSIONED)
                 | flag(traits.expiry.is_some(), Self::EXPIRING)
                 | flag(traits.is_large, Self::LARGE),
@@ -199,7 +198,14 @@ impl Head {
         if self.has_grown() {
             return Self(self.0 & !Self::GROWN);
         }
-        self.with_granule(self.granule().min(granule_of_new(self.value_len())))
+        self.with_granule(self.granule().min(granule_of_new(self.table(), self.value_len())))
+    }
+
+    /// Without slack, if it would take more than `size` with it, and not without.
+    #[inline]
+    pub(crate) fn within(self, size: u64) -> Self {
+        let tight = self.with_granule(0);
+        if self.size() > size && tight.size() <= size { tight } else { self }
     }
 
     #[inline]
@@ -304,8 +310,8 @@ fn granule_of_grown(len: usize) -> u32 {
 /// The granule for a value that is put: a sixty-fourth of it or less. So long values of all lengths have few sizes, and one finds room where
 /// another was (`holes.rs`), for a hundredth of their memory.
 #[inline]
-fn granule_of_new(len: usize) -> u32 {
-    (len / 64).max(8).ilog2() - 3
+fn granule_of_new(table: u16, len: usize) -> u32 {
+    if table == TABLE_OF_PARTS { 0 } else { (len / 64).max(8).ilog2() - 3 }
 }
 
 /// A record at its address, with the head it had when it was looked at.
@@ -477,10 +483,33 @@ mod tests {
 
     #[test]
     fn long_values_have_few_sizes_and_little_slack() {
-        let taken = |len: usize| len.next_multiple_of(8 << granule_of_new(len));
+        let taken = |len: usize| len.next_multiple_of(8 << granule_of_new(1, len));
         assert!((1..=1 << 16).all(|len| taken(len) - len < (len / 64).max(8) && taken(len) <= 1 << 16));
         let sizes: std::collections::BTreeSet<usize> = (5_000..=15_000).map(taken).collect();
         assert!(sizes.len() <= 110, "{}", sizes.len());
+    }
+
+    #[test]
+    fn cleaners_leave_the_slack_of_what_is_put_and_none_to_parts() {
+        let long = |table, len: u64| {
+            let short = Head::new(table, Key::Bytes(&[0; 16]), 0, &Traits::default());
+            Head(short.0 | len)
+        };
+        let of_put = granule_of_new(1, 10_000);
+        let cleaned = |granule| long(1, 10_000).with_granule(granule).cleaned().granule();
+        assert_eq!([0, of_put - 1, of_put, of_put + 1].map(cleaned), [0, of_put - 1, of_put, of_put]);
+        assert_eq!(long(TABLE_OF_PARTS, (1 << 16) - 24).with_granule(10).cleaned().size(), 1 << 16);
+        let new = |table| Head::new(table, Key::Integer(1), INLINE_MAX, &Traits::default()).granule();
+        assert_eq!((new(TABLE_OF_PARTS), new(1)), (0, granule_of_new(1, INLINE_MAX)));
+    }
+
+    /// Else it might be refused where there is no room, as a value that has grown by its last word can have no slack.
+    #[test]
+    fn what_is_as_long_as_before_takes_no_more_than_before() {
+        let head = Head::new(1, Key::Bytes(&[0; 7]), 0, &Traits::default());
+        let [old, new] = [0, 1].map(|granule| Head(head.0 | 0x401).with_granule(granule));
+        assert!(new.size() > old.size());
+        assert_eq!((new.within(old.size()), new.within(new.size()), new.within(1)), (old, new, new));
     }
 
     #[test]

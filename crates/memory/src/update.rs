@@ -142,7 +142,7 @@ fn attempt<'c>(
         outcome.version = outcome.seen.and_then(|seen| seen.version());
         return Ok(Try::Done);
     }
-    // Only these go by the room that the old record claims.
+    // Only these need the room that the old record claims.
     if let (Change::Append { .. } | Change::Word { .. }, Some(old)) = (&change, visible) {
         old.record.check(region)?;
     }
@@ -279,7 +279,7 @@ fn write(
         Draft::Longer(record, bytes) => record.head.regrown_to(record.head.value_len() + bytes.len()),
         Draft::New { traits, value } => {
             let version = table.is_versioned.then_some(0);
-            Head::new(table.number, key, value.len(), &Traits { version, ..*traits })
+            Head::new(table.number, key, value.len(), &Traits { version, ..*traits }).within(old_size)
         }
     };
     // Ends with this function: when the slot names what it was filled with, and the old record is counted.

@@ -84,7 +84,7 @@ fn info_says_how_full_the_memory_is() {
     let full = info();
     assert_eq!(full["records"], 1000);
     let live = number(&full, "live");
-    assert!((10e6..10.1e6).contains(&live) && number(&full, "utilisation") > 0.95, "{full}");
+    assert!((10e6..10.2e6).contains(&live) && number(&full, "utilisation") > 0.95, "{full}");
     assert!((number(&full, "bytes_per_record") - number(&full, "in_use") / 1000.0).abs() < 1.0, "{full}");
     assert_eq!((number(&full, "moved"), number(&full, "cleaning_cost")), (0.0, 0.0), "{full}");
     // One in three stays: dead and live lie side by side.
@@ -92,9 +92,9 @@ fn info_says_how_full_the_memory_is() {
     let sparse = info();
     assert!((3.3e6..3.4e6).contains(&number(&sparse, "live")), "{sparse}");
     assert!((0.25..0.4).contains(&number(&sparse, "utilisation")), "{sparse}");
-    // More than there is room for, at random, of many lengths: so cleaners have moved what stays.
+    // More than there is room for, at random, too short for holes: so cleaners have moved what stays.
     let mut rng = fastrand::Rng::with_seed(1);
-    (0..5000).for_each(|_| put(rng.u64(..1000), rng.usize(9_000..10_000)));
+    (0..150_000).for_each(|_| put(1000 + rng.u64(..30_000), rng.usize(100..400)));
     let cleaned = info();
     let cost = number(&cleaned, "moved") / number(&cleaned, "written");
     assert!(cost > 0.0 && (number(&cleaned, "cleaning_cost") - cost).abs() < 1e-9, "{cleaned}");
