@@ -265,6 +265,18 @@ fn long_values_of_all_lengths_take_each_others_place() {
     assert!(moved < written / 2, "{moved} bytes moved for {written}");
 }
 
+/// It could be refused else where memory is full. This one has grown by its last word, without slack, past a length that has some.
+#[test]
+fn a_value_as_long_as_before_takes_no_more() {
+    let memory = Memory::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
+    let key = Key::Bytes(&[1; 7]);
+    memory.put(PLAIN, key, 0, &[1; 1020], None, |_| true).unwrap();
+    memory.append(PLAIN, key, 0, &[2; 5]).unwrap();
+    let before = memory.view().usage().live;
+    memory.put(PLAIN, key, 0, &[3; 1025], None, |_| true).unwrap();
+    assert_eq!(memory.view().usage().live, before);
+}
+
 /// A store at its cap, of values in parts and short ones, none of whose records is dead. Gives how many there are of each.
 fn full_of_long_values(segments: u64, len: usize) -> (Memory, u64, u64) {
     let geometry = Geometry { segment_size: 256 << 10, segments_max: segments, buckets: 64 };
