@@ -11,7 +11,9 @@
 //! - Key and value follow each other without a gap. The value has room up to a whole granule of `8 << granule` bytes (0: just what
 //!   it takes), and the record ends at a whole word. What lies beyond the value is slack: a value may grow into it, and then
 //!   only the head changes.
-//! - `version` is sequence 48 | disk slot 16, `expiry` milliseconds since 1970, 48 | zero 16: the disk log will need them.
+//! - `version` is disk slot 16 | sequence 48, `expiry` milliseconds since 1970, 48 | zero 16: the disk log will need them.
+//! - The version that callers see is the sequence, and in the place of the disk slot how long the value is. So one word, the head,
+//!   changes a value and its version.
 //! - `large` says that the value is not here: see `large.rs`. `grown` that something was appended since a cleaner came by.
 //!
 //! A record's bytes are written before anything names it, and never changed while something does. Three exceptions, all made
@@ -141,7 +143,7 @@ pub(crate) struct Head(pub(crate) u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Traits {
     pub(crate) kind: u8,
-    pub(crate) version: Option<u64>,
+    pub(crate) sequence: Option<u64>,
     pub(crate) expiry: Option<u64>,
     pub(crate) is_large: bool,
 }
@@ -169,7 +171,7 @@ impl Head {
                 | u64::from(traits.kind) << 34
                 | u64::from(table) << 40
                 | u64::from(granule_of_new(table, value_len)) << 56
-                | flag(traits.version.is_some(), Self::VERSIONED)
+                | flag(traits.sequence.is_some(), Self::VERSIONED)
                 | flag(traits.expiry.is_some(), Self::EXPIRING)
                 | flag(traits.is_large, Self::LARGE),
         )
@@ -293,10 +295,17 @@ impl Head {
         self.value_len() <= INLINE_MAX && (self.has_integer_key() || self.key_code() <= KEY_LEN_MAX as u64)
     }
 
-    /// Whether a value of this length fits where the record lies.
+    /// Whether the value may grow to this length where the record lies.
     #[inline]
     pub(crate) fn has_room_for(self, value_len: usize) -> bool {
-        value_len <= INLINE_MAX && self.grown_to(value_len).body() == self.body()
+        let tells = !self.is_versioned() || self.version_of(0) < self.grown_to(value_len).version_of(0);
+        tells && value_len <= INLINE_MAX && self.grown_to(value_len).body() == self.body()
+    }
+
+    /// The version of the record that begins so and has this sequence. It is another one, and greater, for each length up to 65535.
+    #[inline]
+    pub(crate) fn version_of(self, sequence: u64) -> u64 {
+        sequence << SEQUENCE_SHIFT | self.value_len() as u64 & ((1 << SEQUENCE_SHIFT) - 1)
     }
 }
 
@@ -396,7 +405,7 @@ impl Record {
 
     #[inline]
     pub(crate) fn version(self, region: &Region) -> Option<u64> {
-        self.head.is_versioned().then(|| region.load(self.address + WORD) >> SEQUENCE_SHIFT)
+        self.head.is_versioned().then(|| self.head.version_of(region.load(self.address + WORD) >> SEQUENCE_SHIFT))
     }
 
     /// When it ceases to be, in milliseconds since 1970.
@@ -423,8 +432,8 @@ impl Record {
     pub(crate) fn begin(region: &Region, address: u64, head: Head, traits: &Traits, key: Key<'_>) -> u64 {
         let word = |offset: u64, value: u64| region.word(address + offset).store(value, Relaxed);
         word(0, head.0);
-        if let Some(version) = traits.version {
-            word(WORD, version << SEQUENCE_SHIFT);
+        if let Some(sequence) = traits.sequence {
+            word(WORD, sequence << SEQUENCE_SHIFT);
         }
         if let Some(expiry) = traits.expiry {
             word(head.prefix() - WORD, expiry);
@@ -443,10 +452,10 @@ impl Record {
         region.word(address).store(head.0, Relaxed);
     }
 
-    /// Replaces the version of a record that nothing names yet.
+    /// Replaces the sequence of a record that nothing names yet.
     #[inline]
-    pub(crate) fn set_version(region: &Region, address: u64, version: u64) {
-        region.word(address + WORD).store(version << SEQUENCE_SHIFT, Relaxed);
+    pub(crate) fn set_sequence(region: &Region, address: u64, sequence: u64) {
+        region.word(address + WORD).store(sequence << SEQUENCE_SHIFT, Relaxed);
     }
 }
 
@@ -459,7 +468,7 @@ mod tests {
         let long = vec![7; KEY_LEN_MAX];
         let keys = [Key::Integer(u64::MAX), Key::Bytes(b""), Key::Bytes(&long)];
         for (key, value_len) in keys.into_iter().flat_map(|key| [0, 1, 100, INLINE_MAX].map(|len| (key, len))) {
-            let traits = Traits { kind: 63, version: Some(1), expiry: None, is_large: true };
+            let traits = Traits { kind: 63, sequence: Some(1), expiry: None, is_large: true };
             let head = Head::new(65535, key, value_len, &traits);
             assert_eq!((head.value_len(), head.kind(), head.table()), (value_len, 63, 65535));
             assert_eq!(head.key_len(), key.len() as u64);
@@ -479,6 +488,20 @@ mod tests {
         // The first cleaner keeps the slack of what has grown, the second does not.
         let once = head.cleaned();
         assert_eq!((once.size(), once.cleaned().size()), (16 + 1024, 16 + 1000));
+    }
+
+    /// For who has seen a version, another value of the record must not have it.
+    #[test]
+    fn each_length_that_a_value_may_grow_to_is_another_version() {
+        let of = |len: u64, sequence| {
+            let traits = Traits { sequence, ..Traits::default() };
+            Head(Head::new(1, Key::Integer(1), 0, &traits).with_granule(GRANULE_MAX).0 | len)
+        };
+        let versions: Vec<u64> = (0..1 << 16).map(|len| of(len, Some(0)).version_of(5)).collect();
+        assert!(versions.is_sorted_by(|one, next| one < next) && versions[0] == 5 << 16);
+        assert_eq!(of(1 << 16, Some(0)).version_of(5), versions[0]);
+        let room = |len: u64, sequence| [len, len + 1].map(|to| of(len, sequence).has_room_for(to as usize));
+        assert_eq!([room(9, Some(0)), room(9, None)], [[false, true], [true, true]]);
     }
 
     #[test]

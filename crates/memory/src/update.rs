@@ -146,7 +146,8 @@ fn attempt<'c>(
     if let (Change::Append { .. } | Change::Word { .. }, Some(old)) = (&change, visible) {
         old.record.check(region)?;
     }
-    if visible.is_some_and(|old| replace_in_place(region, old, &change)) {
+    if let Some(now) = visible.and_then(|old| replace_in_place(region, old, &change)) {
+        outcome.version = now.version(region);
         return Ok(Try::Done);
     }
     let replaced = found.as_ref().filter(|found| found.old.large().is_some_and(|large| !change.keeps(large)));
@@ -178,34 +179,36 @@ fn given_back(found: Option<&Found<'_>>, orphan: Option<&Orphan>) -> u64 {
     found.map_or(0, |found| found.old.record.head.size()) + orphan.map_or(0, Orphan::len)
 }
 
-/// Makes the change where the record lies, if that can be done without a reader seeing half of it.
+/// Makes the change where the record lies, if that can be done without a reader seeing half of it; gives the record as it is then.
 #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
 #[inline(always)]
-fn replace_in_place(region: &Region, old: &Old<'_>, change: &Change<'_>) -> bool {
+fn replace_in_place(region: &Region, old: &Old<'_>, change: &Change<'_>) -> Option<Record> {
     let (record, head) = (old.record, old.record.head);
-    // A version is a promise about one value: it changes with the record.
-    if head.is_versioned() || head.is_large() {
-        return false;
+    if head.is_large() {
+        return None;
     }
     match *change {
         Change::Append { bytes, .. } => {
             let len = head.value_len() + bytes.len();
-            let fits = head.has_room_for(len);
-            if fits {
+            let grown = head.grown_to(len);
+            head.has_room_for(len).then(|| {
                 region.write_bytes(record.value_address() + head.value_len() as u64, bytes);
-                region.store(record.address, head.grown_to(len).0);
-            }
-            fits
+                region.store(record.address, grown.0);
+                Record { head: grown, ..record }
+            })
         }
-        Change::Word { kind, word } if kind == head.kind() && head.value_len() == size_of::<u64>() => {
+        // Its version would have to change in the same instant.
+        Change::Word { kind, word }
+            if kind == head.kind() && head.value_len() == size_of::<u64>() && !head.is_versioned() =>
+        {
             // Where it has grown, a reader may have the head of a shorter value, and would take some of these bytes for it.
             let fits = record.value_address().is_multiple_of(8) && !head.has_grown();
-            if fits {
+            fits.then(|| {
                 region.word(record.value_address()).store(word, Relaxed);
-            }
-            fits
+                record
+            })
         }
-        _ => false,
+        _ => None,
     }
 }
 
@@ -273,13 +276,12 @@ fn write(
 ) -> Try {
     let region = &owner.region;
     let stream = found.map_or(Stream::LONG, |found| owner.stream_of(found.slot));
-    let next_version = || table.is_versioned.then(|| region.word(SEQUENCE).fetch_add(1, Relaxed));
     let old_size = found.map_or(0, |found| found.old.record.head.size());
     let head = match &draft {
         Draft::Longer(record, bytes) => record.head.regrown_to(record.head.value_len() + bytes.len()),
         Draft::New { traits, value } => {
-            let version = table.is_versioned.then_some(0);
-            Head::new(table.number, key, value.len(), &Traits { version, ..*traits }).within(old_size)
+            let sequence = table.is_versioned.then_some(0);
+            Head::new(table.number, key, value.len(), &Traits { sequence, ..*traits }).within(old_size)
         }
     };
     // Ends with this function: when the slot names what it was filled with, and the old record is counted.
@@ -288,12 +290,13 @@ fn write(
     if filling.is_none() && !target.has_room(region, head.size()) {
         return Try::NoRoom { stream, size: head.size(), who };
     }
-    *version = next_version();
+    let sequence = table.is_versioned.then(|| region.word(SEQUENCE).fetch_add(1, Relaxed));
+    *version = sequence.map(|sequence| head.version_of(sequence));
     let address = match draft {
         Draft::Longer(record, bytes) => {
             let finish = |copy: Record| {
-                if let Some(version) = *version {
-                    Record::set_version(region, copy.address, version);
+                if let Some(sequence) = sequence {
+                    Record::set_sequence(region, copy.address, sequence);
                 }
                 region.write_bytes(copy.value_address() + record.head.value_len() as u64, bytes);
             };
@@ -303,7 +306,7 @@ fn write(
             }
         }
         Draft::New { mut traits, value } => {
-            traits.version = *version;
+            traits.sequence = sequence;
             match &filling {
                 Some(filling) => filling.write(owner.live(), head, &traits, key, &value),
                 None => target.append(region, head, &traits, key, &value),

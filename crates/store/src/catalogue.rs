@@ -35,7 +35,7 @@ const DROPPED: u8 = 2;
 /// What a table is created with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableOptions {
-    /// Whether each record has a version, which takes 8 bytes, and is a new record whenever it changes.
+    /// Whether each record has a version, which takes 8 bytes; a number that has one is a new record whenever it changes.
     pub versions: bool,
 }
 

@@ -165,8 +165,7 @@ impl Table {
 
     /// Appends bytes to a value of kind append; where there is none, it begins with them. Gives the length it has now.
     ///
-    /// O(bytes appended), amortised. In a table with versions each append writes a new record, and with it the value; but no more
-    /// than the last 64 KiB of it.
+    /// O(bytes appended), amortised.
     pub fn append<'k>(&self, key: impl Into<Key<'k>>, bytes: impl AsRef<[u8]>) -> Result<u64> {
         Ok(self.merge(key, ValueKind::Append, bytes)?.len)
     }

@@ -117,3 +117,43 @@ fn a_batch_merges_as_one_by_one() {
     let error = table.merge_many(ValueKind::Add, &counts).unwrap_err();
     assert!(error.to_string().contains("add cannot be merged into a value of kind append"), "{error}");
 }
+
+#[test]
+fn what_appends_write_is_a_multiple_of_what_they_append() {
+    const EVENT: &[u8; 20] = &[7; 20];
+    for versions in [false, true] {
+        let store = small();
+        let table = store.create_table("events", hammerspace_store::TableOptions { versions }).unwrap();
+        let written = || store.usage().written;
+        let (before, mut appended) = (written(), 0);
+        for key in 0..64 {
+            while table.append(key, EVENT).unwrap() < 65_000 {
+                appended += EVENT.len() as u64;
+            }
+        }
+        let written = written() - before;
+        assert!(written < 10 * appended, "{written} bytes for {appended}, versions: {versions}");
+    }
+}
+
+/// Where it lies, elsewhere, and in parts.
+#[test]
+fn each_append_gives_a_version_that_is_told_and_holds() {
+    let store = small();
+    let table = store.default_table();
+    let (mut last, mut value) = (0, Vec::new());
+    for len in (0..65_500).step_by(100).chain(65_500..65_600) {
+        let bytes = vec![len as u8; len + 1 - value.len()];
+        let merged = table.merge("log", ValueKind::Append, &bytes).unwrap();
+        value.extend_from_slice(&bytes);
+        let there = table.get("log").unwrap().unwrap();
+        assert!(there.bytes == value && there.meta.version == merged.version, "{len}");
+        assert!(merged.version > Some(last) && merged.len == value.len() as u64, "{len}");
+        assert!(!table.delete_if("log", Condition::Version(last)).unwrap().is_done(), "{len}");
+        last = merged.version.unwrap();
+    }
+    let nothing = table.merge("log", ValueKind::Append, b"").unwrap();
+    assert!(nothing.version > Some(last));
+    assert!(table.delete_if("log", Condition::Version(nothing.version.unwrap())).unwrap().is_done());
+    assert!(table.append("log", b"short").unwrap() == 5 && table.append("log", b"").unwrap() == 5);
+}
