@@ -6,7 +6,8 @@
 //! generation again: nothing in the segment was written over, so all that was read belongs to that record
 //! ```
 //!
-//! A read takes effect when it looks at the slot for the second time. A key is absent if it was found nowhere and the directory is
+//! A read takes effect when it looks at the slot for the second time; or when the value grew where it lies, if it shows more than there was
+//! then: one load of the head gives it length and version. A key is absent if it was found nowhere and the directory is
 //! as before. Nothing is written and nothing waited for: a reader may be stopped or killed at any instant, and nobody knows.
 //! Readers begin anew when something changed under them. That hardly ever happens: a segment that became free is the last to be used
 //! again, and one of which holes are filled has that done now and then (`holes.rs`).

@@ -298,8 +298,8 @@ impl Head {
     /// Whether the value may grow to this length where the record lies.
     #[inline]
     pub(crate) fn has_room_for(self, value_len: usize) -> bool {
-        let tells = !self.is_versioned() || self.version_of(0) < self.grown_to(value_len).version_of(0);
-        tells && value_len <= INLINE_MAX && self.grown_to(value_len).body() == self.body()
+        let is_told = !self.is_versioned() || self.version_of(0) <= self.grown_to(value_len).version_of(0);
+        is_told && value_len <= INLINE_MAX && self.grown_to(value_len).body() == self.body()
     }
 
     /// The version of the record that begins so and has this sequence. It is another one, and greater, for each length up to 65535.
@@ -490,18 +490,20 @@ mod tests {
         assert_eq!((once.size(), once.cleaned().size()), (16 + 1024, 16 + 1000));
     }
 
-    /// For who has seen a version, another value of the record must not have it.
+    /// Who has seen a version must not take another value of the record for that one.
     #[test]
     fn each_length_that_a_value_may_grow_to_is_another_version() {
         let of = |len: u64, sequence| {
             let traits = Traits { sequence, ..Traits::default() };
             Head(Head::new(1, Key::Integer(1), 0, &traits).with_granule(GRANULE_MAX).0 | len)
         };
-        let versions: Vec<u64> = (0..1 << 16).map(|len| of(len, Some(0)).version_of(5)).collect();
-        assert!(versions.is_sorted_by(|one, next| one < next) && versions[0] == 5 << 16);
-        assert_eq!(of(1 << 16, Some(0)).version_of(5), versions[0]);
-        let room = |len: u64, sequence| [len, len + 1].map(|to| of(len, sequence).has_room_for(to as usize));
-        assert_eq!([room(9, Some(0)), room(9, None)], [[false, true], [true, true]]);
+        for sequence in [4, 5] {
+            let versions: Vec<u64> = (0..=1 << 16).map(|len| of(len, Some(0)).version_of(sequence)).collect();
+            assert!(versions[..1 << 16].is_sorted_by(|one, next| one < next));
+            assert_eq!([versions[0], versions[1 << 16]], [sequence << 16; 2]);
+        }
+        let room = |len: u64, sequence| [len - 1, len, len + 1].map(|to| of(len, sequence).has_room_for(to as usize));
+        assert_eq!([room(9, Some(0)), room(9, None)], [[false, true, true], [true; 3]]);
     }
 
     #[test]

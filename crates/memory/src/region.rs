@@ -54,7 +54,7 @@ pub(crate) const PENDING_ENTRIES: u64 = 64;
 /// `HMRSPMEM`, as a reader of the file sees it.
 const MAGIC_WORD: u64 = u64::from_le_bytes(*b"HMRSPMEM");
 /// Regions of another format are not read: they live no longer than the machine is up.
-const FORMAT_WORD: u64 = 1;
+const FORMAT_WORD: u64 = 2;
 
 /// The generation of a segment as it was seen, which changes before the segment's bytes are used for something else.
 #[derive(Clone, Copy)]
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(check(&|_| {}).unwrap().1, 7);
         let kind = |change: &dyn Fn(&Region)| check(change).unwrap_err().kind();
         assert_eq!(kind(&|region| region.store(MAGIC, 1)), Kind::Corrupt);
-        assert_eq!(kind(&|region| region.store(FORMAT, 2)), Kind::Unsupported);
+        assert_eq!(kind(&|region| region.store(FORMAT, 1)), Kind::Unsupported);
         assert_eq!(kind(&|region| region.store(PAGE_SIZE, 65536)), Kind::Unsupported);
         assert_eq!(kind(&|region| region.store(SEGMENT_SIZE, 5)), Kind::Corrupt);
         let region = region();

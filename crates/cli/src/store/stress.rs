@@ -32,7 +32,7 @@ use crate::exit::Outcome;
 use crate::output::Output;
 use crate::progress::Progress;
 
-/// Two tables: records change in place where they have no versions.
+/// Two tables: numbers change in place where records have no versions.
 const TABLES: [&str; 2] = ["default", "plain"];
 
 /// Write, read and kill at random for a while, and verify what the dead leave

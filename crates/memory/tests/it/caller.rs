@@ -121,7 +121,9 @@ impl Caller {
         let bytes = self.bytes(self.keys.len_max / 3);
         self.note(target, || {
             let outcome = memory.append(target.0, Key::Integer(target.1), 0, &bytes)?;
-            Ok(done(&outcome, Did::Append(bytes)))
+            // To append nothing need not be a change.
+            let is_change = !bytes.is_empty() || outcome.before().is_none_or(|old| old.version != outcome.version);
+            Ok(done(&outcome, if is_change { Did::Append(bytes) } else { Did::Nothing }))
         });
     }
 

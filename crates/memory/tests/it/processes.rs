@@ -204,18 +204,23 @@ fn versions_never_repeat_whoever_the_owner_is() {
     const KEY: Key<'_> = Key::Integer(1);
     let (scratch, options) = small();
     let path = &scratch.path().join("store");
-    let make_anew = |memory: &Memory| {
+    let make_anew = |memory: &Memory, tell: &mut dyn FnMut(u64)| {
         memory.update(VERSIONED, KEY, |_| Change::Delete).unwrap();
-        memory.put(VERSIONED, KEY, 0, b"anew", None, |_| true).unwrap().version.unwrap()
+        tell(memory.put(VERSIONED, KEY, 0, b"anew", None, |_| true).unwrap().version.unwrap());
+        // It grows where it lies, and then elsewhere.
+        for bytes in [&[1; 4], &[2; 60]] as [&[u8]; 2] {
+            tell(memory.append(VERSIONED, KEY, 0, bytes).unwrap().version.unwrap());
+        }
     };
-    let mut versions = vec![make_anew(&Memory::create(path, &options).unwrap())];
+    let mut versions = Vec::new();
+    make_anew(&Memory::create(path, &options).unwrap(), &mut |version| versions.push(version));
     for _ in 0..5 {
         let (mut told, mut tell) = pipe().unwrap();
         let options = &options;
         let owner = fork(move || {
             let memory = Memory::open(path, options).unwrap();
             loop {
-                tell.write_all(&make_anew(&memory).to_le_bytes()).unwrap();
+                make_anew(&memory, &mut |version| tell.write_all(&version.to_le_bytes()).unwrap());
             }
         });
         for _ in 0..100 {
@@ -228,9 +233,9 @@ fn versions_never_repeat_whoever_the_owner_is() {
         let left = memory.view().get(VERSIONED.number, KEY, &mut Vec::new()).unwrap().and_then(|left| left.version);
         // The last one that was told, or one that was not told any more.
         versions.extend(left.filter(|left| Some(left) != versions.last()));
-        versions.push(make_anew(&memory));
+        make_anew(&memory, &mut |version| versions.push(version));
         drop(memory);
-        versions.push(make_anew(&Memory::open(path, options).unwrap()));
+        make_anew(&Memory::open(path, options).unwrap(), &mut |version| versions.push(version));
     }
     assert!(versions.is_sorted_by(|one, next| one < next), "{versions:?}");
 }

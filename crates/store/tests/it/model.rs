@@ -95,7 +95,7 @@ impl History {
         match self.rng.u8(..if TABLES[at].1 { 6 } else { 4 }) {
             0 => (Condition::Absent, there.is_none()),
             1 => (Condition::Present, there.is_some()),
-            4 => (Condition::Version(u64::MAX >> 16), false),
+            4 => (Condition::Version(u64::MAX), false),
             5 => match there.and_then(|record| record.version) {
                 Some(version) => (Condition::Version(version), true),
                 None => (Condition::Always, true),
@@ -175,7 +175,10 @@ impl History {
                 merged.version
             }
         };
-        self.take_version(at, version);
+        // To append nothing need not be a change.
+        if !operand.is_empty() || version.is_none() || version != there.as_ref().and_then(|there| there.version) {
+            self.take_version(at, version);
+        }
         // To merge bytes is to put them; whatever else is merged keeps its expiry.
         let expires = kind != ValueKind::Bytes && there.as_ref().is_some_and(|there| there.expires);
         let value = there.map_or_else(|| operand.clone(), |there| merged(kind, &there.value, &operand));
