@@ -49,8 +49,7 @@ impl Memory {
         begin: impl FnOnce(&Self) -> Result<()>,
     ) -> Result<Self> {
         let (mut memory, lock) = home::create(path.as_ref(), options, |region, file| {
-            let pool = plant(&region, &file)?;
-            let memory = Self::own(region, pool, 0, file, None, options)?;
+            let memory = Self::make(region, file, options)?;
             begin(&memory)?;
             Ok(memory)
         })?;
@@ -80,8 +79,15 @@ impl Memory {
     /// A region that has no name, and ends with the last process that has the handle: this one, and those forked from it, which read.
     pub fn anonymous(options: &Options) -> Result<Self> {
         let (file, region) = home::anonymous(options)?;
+        Self::make(region, file, options)?.start(options)
+    }
+
+    /// Makes what threads keep ready later, too: to wait for memory is for who makes a store, and not for who first writes to it.
+    fn make(region: Region, file: RegionFile, options: &Options) -> Result<Self> {
         let pool = plant(&region, &file)?;
-        Self::own(region, pool, 0, file, None, options)?.start(options)
+        let memory = Self::own(region, pool, 0, file, None, options)?;
+        while options.cleaners > 0 && memory.owner.prepare()? {}
+        Ok(memory)
     }
 
     fn own(

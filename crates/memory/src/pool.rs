@@ -2,7 +2,7 @@
 //!
 //! - Segments are used again in the order in which they became free: so a reader that is still looking at one has all the time there
 //!   is.
-//! - Segments that were never used get their memory ahead of need, by the cleaners' threads:
+//! - Segments that were never used get their memory ahead of need, by who makes the store and then by the cleaners' threads:
 //!   zeroing two megabytes takes longer than any change should.
 //! - Many pieces of the index are split at about the same time, faster than anybody could get segments ready. Then the index gets its
 //!   memory a piece at a time, for none of them should wait for two megabytes; otherwise as everybody, since the kernel may have a huge

@@ -140,12 +140,23 @@ fn canary_a_torn_value_is_recognised() {
     assert_eq!((round_of(3, &torn), round_of(4, &other), round_of(3, &other)), (None, None, Some(6)));
 }
 
-/// Zeroing takes longer than any change should, so a cleaner's thread does it before a writer has to.
+/// Zeroing takes longer than any change should, so it is done before a writer has to: by who makes a store, and then by its threads.
 #[test]
 fn segments_get_their_memory_before_they_are_needed() {
-    let memory = Memory::anonymous(&Options { cleaners: 1, ..tiny(64) }).unwrap();
+    let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
+    let options = |cleaners| Options { region: Some(scratch.path().to_path_buf()), cleaners, ..tiny(64) };
+    let ready = |memory: &hammerspace_memory::Memory| memory.view().usage().free;
+    let [without, with] = [0, 1].map(|cleaners| {
+        let mut at_first = 0;
+        let path = scratch.path().join(cleaners.to_string());
+        let look = |memory: &hammerspace_memory::Memory| Ok(at_first = ready(memory));
+        drop(hammerspace_memory::Memory::create_with(path, &options(cleaners), look).unwrap());
+        at_first
+    });
+    assert!(without + 16 * (8 << 10) <= with, "{without} {with}");
+    let memory = Memory::open(scratch.path().join("0"), &options(1)).unwrap();
     let until = Instant::now() + Duration::from_secs(30);
-    while memory.view().usage().free < 4 * memory.view().usage().segment_size {
+    while ready(&memory) < with {
         assert!(Instant::now() < until, "{:?}", memory.view().usage());
         thread::yield_now();
     }
