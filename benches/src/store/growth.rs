@@ -15,6 +15,7 @@ const WINDOWS: u64 = 100;
 
 pub(super) fn rows(scale: &Scale) -> Result<Vec<Row>> {
     let (keys, limit) = if scale.is_full() { (100_000_000, 12 << 30) } else { (30_000, 64 << 20) };
+    scale.settle();
     let stand = Stand::create(&Options::with_limit(limit), false)?;
     let mut windows = Windows::default();
     // Bytes for each key, during the last doubling.
