@@ -149,7 +149,10 @@ fn segments_get_their_memory_before_they_are_needed() {
     let [without, with] = [0, 1].map(|cleaners| {
         let mut at_first = 0;
         let path = scratch.path().join(cleaners.to_string());
-        let look = |memory: &hammerspace_memory::Memory| Ok(at_first = ready(memory));
+        let look = |memory: &hammerspace_memory::Memory| {
+            at_first = ready(memory);
+            Ok(())
+        };
         drop(hammerspace_memory::Memory::create_with(path, &options(cleaners), look).unwrap());
         at_first
     });
