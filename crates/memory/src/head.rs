@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::change::Old;
 use crate::geometry::BUCKET;
 use crate::record::{Head as RecordHead, Key, Record, Traits};
 use crate::region::Region;
@@ -104,7 +105,10 @@ impl Head {
             segment.set_tables(tables);
         }
         if let Some(expiry) = expiry {
-            segment.note_expiry(expiry, head.size());
+            // Its parts go with it.
+            let record = Record { address: self.start + self.used, head };
+            let parts = Old { region, record }.large().map_or(0, |large| large.len);
+            segment.note_expiry(expiry, head.size() + parts);
         }
         self.used += head.size();
         for line in LINES_AHEAD {

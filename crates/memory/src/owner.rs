@@ -176,13 +176,16 @@ impl Owner {
         }
     }
 
-    /// Makes passes over what has expired, while there is too much. `false` if there still is in the end.
+    /// Makes passes over what has expired, while there is too much; and looks where none comes. `false` if there still is in the end.
     #[cold]
     fn expire(&self, is_over: impl Fn() -> bool) -> Result<bool> {
         self.expiring.fetch_add(1, Relaxed);
-        let is_enough = self.expire_while(is_over);
+        let is_enough = self.expire_while(&is_over);
         self.expiring.fetch_sub(1, Relaxed);
-        is_enough
+        if is_enough? {
+            return Ok(true);
+        }
+        Ok(self.remove_expired() && !is_over())
     }
 
     /// Whether passes are to go by what has expired: what gives back most memory may have nothing of it, as often as it is asked.
@@ -288,6 +291,10 @@ impl Owner {
             vain = if is_gain { 0 } else { vain + 1 };
             drop(pool);
             if !has_gained && !is_gain || vain > vain_max {
+                if self.remove_expired() {
+                    vain = 0;
+                    continue;
+                }
                 // What was in the making may be there, or have been refused.
                 let again = || take(&mut lock(&self.pool))?.ok_or_else(|| self.full());
                 return why.map_or_else(again, Err);

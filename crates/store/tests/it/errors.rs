@@ -29,6 +29,7 @@ fn keys_and_values_over_the_limit() {
     assert!(table.put("", "the shortest").is_ok() && table.contains("").unwrap());
     let value = vec![0; VALUE_LEN_MAX as usize + 1];
     refused(table.put("key", &value), Kind::Invalid, "a value of 1073741825 bytes");
+    refused(table.append("key", &value), Kind::Invalid, "a value of 1073741825 bytes");
     assert!(!table.contains("key").unwrap());
 }
 

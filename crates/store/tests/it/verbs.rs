@@ -171,3 +171,22 @@ fn to_append_nothing_takes_nothing() {
     assert_eq!(table.append("log", b"").unwrap(), 1000);
     assert_eq!((store.usage(), table.get("log").unwrap()), before);
 }
+
+/// Of a value in parts only a small record expires, which may be one of many in a segment, or lie where somebody is still writing.
+#[test]
+fn long_values_that_have_expired_make_room_for_others() {
+    for (cleaners, rounds) in [(0, 1), (0, 2), (1, 1), (1, 2)] {
+        let options = Options { cleaners, writers: 1, ..Options::with_limit(64 << 20) };
+        let store = Store::anonymous(&options).unwrap();
+        let table = store.default_table();
+        let value = vec![7; 1 << 20];
+        let soon = Put::default().until(SystemTime::now() + Duration::from_secs(2));
+        // The second time their records come to where short-lived ones are.
+        let count = (0..64).take_while(|key| (0..rounds).all(|_| table.put_with(*key, &value, &soon).is_ok())).count();
+        assert!(count > 40, "{count} values");
+        thread::sleep(Duration::from_millis(2100));
+        for key in 100..100 + count as u64 * 9 / 10 {
+            table.put(key, &value).unwrap_or_else(|error| panic!("{key} of {count}, {cleaners} cleaners: {error}"));
+        }
+    }
+}
