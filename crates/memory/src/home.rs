@@ -161,7 +161,7 @@ fn make_region(
     options: &Options,
 ) -> Result<(RegionFile, Region)> {
     description::write(dir, id, place)?;
-    let file = create_region(place, options)?;
+    let file = create_region(place, geometry, options)?;
     let region = fill(&file, geometry, id, options)?;
     Ok((file, region))
 }
@@ -309,12 +309,12 @@ fn region_name(id: Uuid) -> String {
     format!("hammerspace-{id}")
 }
 
-fn create_region(place: &Path, options: &Options) -> Result<RegionFile> {
+fn create_region(place: &Path, geometry: Geometry, options: &Options) -> Result<RegionFile> {
     let (Some(parent), Some(name)) = (place.parent(), place.file_name().and_then(|name| name.to_str())) else {
         return Err(Error::new(Kind::Invalid, "no file can be made here").file(place));
     };
     let file = RegionFile::own(Dir::open(parent)?.create_file_with_mode(name, options.mode)?)?;
-    file.check_room(options.limit)?;
+    file.check_room(Layout::of(geometry).len_of(options.segments(geometry)?))?;
     Ok(file)
 }
 

@@ -366,7 +366,7 @@ impl Owner {
         let segments = segments_of(limit, &region.layout, self.seats.len(), self.cleaners.len())?;
         let pool = lock(&self.pool);
         let fresh = region.load(SEGMENTS_FRESH);
-        self.file.check_room(segments.saturating_sub(fresh) * region.layout.segment_size)?;
+        self.file.check_room(region.layout.len_of(segments).saturating_sub(region.layout.len_of(fresh)))?;
         self.file.back_tables(&region.layout, segments)?;
         region.store(LIMIT, segments.max(fresh));
         drop(pool);
