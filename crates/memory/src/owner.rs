@@ -185,7 +185,9 @@ impl Owner {
         if is_enough? {
             return Ok(true);
         }
-        Ok(self.remove_expired() && !is_over())
+        // Somebody else may have removed it.
+        self.remove_expired();
+        Ok(!is_over())
     }
 
     /// Whether passes are to go by what has expired: what gives back most memory may have nothing of it, as often as it is asked.
@@ -366,7 +368,10 @@ impl Owner {
         let segments = segments_of(limit, &region.layout, self.seats.len(), self.cleaners.len())?;
         let pool = lock(&self.pool);
         let fresh = region.load(SEGMENTS_FRESH);
-        self.file.check_room(region.layout.len_of(segments).saturating_sub(region.layout.len_of(fresh)))?;
+        let layout = &region.layout;
+        let tables = |segments: u64| layout.len_of(segments) - segments * layout.segment_size;
+        let more = tables(segments).saturating_sub(tables(region.load(LIMIT)));
+        self.file.check_room(segments.saturating_sub(fresh) * layout.segment_size + more)?;
         self.file.back_tables(&region.layout, segments)?;
         region.store(LIMIT, segments.max(fresh));
         drop(pool);

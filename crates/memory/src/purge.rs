@@ -129,7 +129,7 @@ impl Owner {
         let (region, now, mut has_removed) = (&self.region, now(), false);
         for segment in (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)) {
             let Some(generation) = region.generation(segment.start()) else { continue };
-            if matches!(segment.usage(), Use::Open(_)) && segment.expired(now) > 0 {
+            if matches!(segment.usage(), Use::Open(_)) && segment.has_expired(now) {
                 let goes = |record| Seen::of(region, record).is_expired();
                 self.remove_if(segment, generation, goes, || has_removed = true);
             }

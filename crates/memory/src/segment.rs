@@ -248,6 +248,11 @@ impl<'r> Segment<'r> {
         if now >= last { expiring } else { share(now - first, last - first) }
     }
 
+    /// Whether something in it has expired by `now`, unless that is dead already.
+    pub(crate) fn has_expired(self, now: u64) -> bool {
+        self.is_expiring() && self.region.load(self.ledger + 6 * WORD) <= now
+    }
+
     /// Whether something in it may expire.
     pub(crate) fn is_expiring(self) -> bool {
         self.region.word(self.ledger + 5 * WORD).load(Relaxed) != 0

@@ -91,10 +91,12 @@ pub(crate) fn claim_expired(region: &Region) -> Option<(Segment<'_>, Stream)> {
 pub(crate) fn most_expired(region: &Region) -> Option<Segment<'_>> {
     let (now, size) = (now(), region.layout.segment_size);
     let gain = |segment: Segment<'_>| {
-        let (used, expired) = (segment.used().min(size), segment.expired(now));
+        let used = segment.used().min(size);
+        // With the parts of long values it may be more than there is here.
+        let expired = segment.expired(now).min(used);
         // So many at least; the others may be dead already, as in `score`.
         let certain = expired.saturating_sub(segment.dead());
-        (certain, segment.live() * expired.min(used) / used.max(1))
+        (certain, segment.live() * expired / used.max(1))
     };
     (0..region.load(SEGMENTS_FRESH))
         .map(|number| Segment::new(region, number))
