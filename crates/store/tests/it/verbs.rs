@@ -181,7 +181,9 @@ fn long_values_that_have_expired_make_room_for_others() {
         let table = store.default_table();
         let value = vec![7; 1 << 20];
         let soon = Put::default().until(SystemTime::now() + Duration::from_secs(2));
-        // The second time their records come to where short-lived ones are.
+        let late = Put::default().ttl(Duration::from_hours(10_000));
+        assert!((0..2).all(|_| table.put_with("late", "", &late).unwrap().is_done()));
+        // The second time their records come to where short-lived ones are, and one that stays for long.
         let count = (0..64).take_while(|key| (0..rounds).all(|_| table.put_with(*key, &value, &soon).is_ok())).count();
         assert!(count > 40, "{count} values");
         thread::sleep(Duration::from_millis(2100));
