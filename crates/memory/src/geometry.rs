@@ -105,13 +105,12 @@ impl Layout {
         }
     }
 
-    /// Bytes that so many segments take at most, with superblock, generations, ledger, and directories of as many pieces as they may hold.
-    pub(crate) fn len_of(&self, segments: u64) -> u64 {
+    /// Bytes that stand before so many segments at most: superblock, generations, ledger, and directories of as many pieces as they may hold.
+    pub(crate) fn tables_len(&self, segments: u64) -> u64 {
         // Each of these begins and ends within a page.
         const ROUNDED: u64 = 5 * 2 * (4 << 10);
         let pieces = segments * (self.segment_size / self.piece_size);
-        let tables = Self::generation(0) + segments * (WORD + LEDGER_ENTRY) + 2 * WORD * pieces.next_power_of_two();
-        segments * self.segment_size + tables + ROUNDED
+        Self::generation(0) + segments * (WORD + LEDGER_ENTRY) + 2 * WORD * pieces.next_power_of_two() + ROUNDED
     }
 
     /// Buckets of a piece.

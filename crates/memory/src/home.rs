@@ -314,7 +314,8 @@ fn create_region(place: &Path, geometry: Geometry, options: &Options) -> Result<
         return Err(Error::new(Kind::Invalid, "no file can be made here").file(place));
     };
     let file = RegionFile::own(Dir::open(parent)?.create_file_with_mode(name, options.mode)?)?;
-    file.check_room(Layout::of(geometry).len_of(options.segments(geometry)?))?;
+    let (layout, segments) = (Layout::of(geometry), options.segments(geometry)?);
+    file.check_room(segments * layout.segment_size + layout.tables_len(segments))?;
     Ok(file)
 }
 

@@ -369,9 +369,8 @@ impl Owner {
         let pool = lock(&self.pool);
         let fresh = region.load(SEGMENTS_FRESH);
         let layout = &region.layout;
-        let tables = |segments: u64| layout.len_of(segments) - segments * layout.segment_size;
-        let more = tables(segments).saturating_sub(tables(region.load(LIMIT)));
-        self.file.check_room(segments.saturating_sub(fresh) * layout.segment_size + more)?;
+        let tables = layout.tables_len(segments).saturating_sub(layout.tables_len(region.load(LIMIT)));
+        self.file.check_room(segments.saturating_sub(fresh) * layout.segment_size + tables)?;
         self.file.back_tables(&region.layout, segments)?;
         region.store(LIMIT, segments.max(fresh));
         drop(pool);
