@@ -27,7 +27,7 @@ use crate::region::{CLOCK, MOVED};
 use crate::segment::{Segment, Stream, Use};
 use crate::sync::Ordering::{Relaxed, Release};
 use crate::sync::lock;
-use crate::victims::{Victims, claim_expired};
+use crate::victims::Victims;
 use crate::walk::Walk;
 
 /// Records whose homes are asked for ahead of the one that is moved.
@@ -85,8 +85,7 @@ impl Cleaner {
         let region = &owner.region;
         let clock = region.word(CLOCK).load(Relaxed);
         loop {
-            let expired = if owner.is_expiring() { claim_expired(region) } else { None };
-            let Some((victim, stream)) = expired.or_else(|| self.victims.claim(region, clock)) else {
+            let Some((victim, stream)) = self.victims.claim(region, clock) else {
                 return Ok(false);
             };
             let age = clock.saturating_sub(victim.created());

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::change::Old;
+use crate::expiries::len_with_parts;
 use crate::geometry::BUCKET;
 use crate::record::{Head as RecordHead, Key, Record, Traits};
 use crate::region::Region;
@@ -104,16 +104,14 @@ impl Head {
             self.tables = tables;
             segment.set_tables(tables);
         }
-        if let Some(expiry) = expiry {
-            // Its parts go with it.
-            let record = Record { address: self.start + self.used, head };
-            let parts = Old { region, record }.large().map_or(0, |large| large.len);
-            segment.note_expiry(expiry, head.size() + parts);
-        }
+        let record = Record { address: self.start + self.used, head };
         self.used += head.size();
         for line in LINES_AHEAD {
             region.prefetch(self.start + self.used + line * BUCKET);
         }
         segment.set_used(self.used);
+        if let Some(expiry) = expiry {
+            segment.note_expiry(expiry, len_with_parts(region, record));
+        }
     }
 }

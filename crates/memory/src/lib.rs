@@ -19,6 +19,7 @@ mod adopt;
 mod change;
 mod cleaner;
 mod description;
+mod expiries;
 #[cfg(test)]
 mod fixture;
 mod flaw;

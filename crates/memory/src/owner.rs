@@ -31,7 +31,6 @@ use crate::segment::{Segment, Stream};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, lock, thread_number};
 use crate::threads::Bell;
-use crate::victims::most_expired;
 
 /// The live bytes of a full store, as a share of what its segments hold.
 const LIVE_MAX_PERCENT: u64 = 95;
@@ -39,8 +38,6 @@ const LIVE_MAX_PERCENT: u64 = 95;
 const SUCCESSOR_MAX_PERCENT: u64 = 96;
 /// Memory is scarce where less than this part of what may be live is left.
 const SCARCE: u64 = 16;
-/// Passes over a store at its live cap that find nothing expired, after which the ledger has guessed wrong.
-const VAIN_EXPIRIES: u32 = 16;
 /// Passes of each cleaner without a segment more, after which there is nothing to gain: a pass gains a fiftieth of one at least.
 const VAIN_PASSES: usize = 128;
 
@@ -72,8 +69,8 @@ pub(crate) struct Owner {
     /// Whether threads clean, rather than writers alone.
     has_threads: bool,
     passes: Passes,
-    /// Writers that need what has expired to go, wherever it lies.
-    expiring: AtomicU64,
+    /// Held by whoever removes what has expired.
+    pub(crate) expiring: Mutex<()>,
     /// Segments that no cleaner can give back, since damage hides what is in them.
     pub(crate) damaged: AtomicU64,
 }
@@ -98,7 +95,7 @@ impl Owner {
             bell: Bell::default(),
             has_threads: cleaners > 0,
             passes: Passes::default(),
-            expiring: AtomicU64::new(0),
+            expiring: Mutex::new(()),
             damaged: AtomicU64::new(0),
         }
     }
@@ -138,7 +135,7 @@ impl Owner {
         while is_over() && self.purge() {}
         if is_over() {
             self.count();
-            if is_over() && !self.expire(is_over)? {
+            if !self.expire(is_over) {
                 return Err(self.full());
             }
         }
@@ -174,37 +171,6 @@ impl Owner {
         if is_needed {
             self.bell.ring();
         }
-    }
-
-    /// Makes passes over what has expired, while there is too much; and looks where none comes. `false` if there still is in the end.
-    #[cold]
-    fn expire(&self, is_over: impl Fn() -> bool) -> Result<bool> {
-        self.expiring.fetch_add(1, Relaxed);
-        let is_enough = self.expire_while(&is_over);
-        self.expiring.fetch_sub(1, Relaxed);
-        if is_enough? {
-            return Ok(true);
-        }
-        // Somebody else may have removed it.
-        self.remove_expired();
-        Ok(!is_over())
-    }
-
-    /// Whether passes are to go by what has expired: what gives back most memory may have nothing of it, as often as it is asked.
-    pub(crate) fn is_expiring(&self) -> bool {
-        self.expiring.load(Relaxed) > 0
-    }
-
-    fn expire_while(&self, is_over: impl Fn() -> bool) -> Result<bool> {
-        let mut vain = 0;
-        while is_over() {
-            let live = self.live();
-            if vain == VAIN_EXPIRIES || most_expired(&self.region).is_none() || !self.clean()? {
-                return Ok(false);
-            }
-            vain = if self.live() < live { 0 } else { vain + 1 };
-        }
-        Ok(true)
     }
 
     /// Gives a segment its memory, ahead of whoever will need it: a pass that gains one, for those who wait. `false` where enough are ready.
@@ -293,7 +259,8 @@ impl Owner {
             vain = if is_gain { 0 } else { vain + 1 };
             drop(pool);
             if !has_gained && !is_gain || vain > vain_max {
-                if self.remove_expired() {
+                let live = self.live();
+                if self.expire(|| self.live() >= live) {
                     vain = 0;
                     continue;
                 }

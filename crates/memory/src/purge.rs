@@ -1,4 +1,4 @@
-//! Forgetting tables: dropping one is a bit, and what its records take comes back later. And what has expired where no cleaner comes.
+//! Forgetting tables: dropping one is a bit, and what its records take comes back later.
 //!
 //! 1. The bit is set, and every change and pass under way is waited for: from then on nobody writes or moves a record of the table.
 //! 2. Somebody who has time walks the segments that may have such records, and empties their slots.
@@ -8,7 +8,6 @@
 use crate::flaw::Flaw;
 use crate::index::bucket::Locked;
 use crate::owner::Owner;
-use crate::read::{Seen, now};
 use crate::record::Record;
 use crate::region::{Generation, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Use};
@@ -122,33 +121,17 @@ impl Owner {
         }
     }
 
-    /// Removes what has expired from the segments that somebody is writing to, which no cleaner takes: says whether there was something.
-    /// O(their records).
-    #[cold]
-    pub(crate) fn remove_expired(&self) -> bool {
-        let (region, now, mut has_removed) = (&self.region, now(), false);
-        for segment in (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)) {
-            let Some(generation) = region.generation(segment.start()) else { continue };
-            if matches!(segment.usage(), Use::Open(_)) && segment.has_expired(now) {
-                let goes = |record| Seen::of(region, record).is_expired();
-                self.remove_if(segment, generation, goes, || has_removed = true);
-            }
-        }
-        has_removed
-    }
-
     /// `false` if damage hides some of the segment's records.
     fn purge_segment(&self, segment: Segment<'_>, generation: Generation<'_>) -> bool {
-        self.remove_if(segment, generation, |record| self.dropped.contains(record.head.table()), || {})
+        self.remove_if(segment, generation, |record| self.dropped.contains(record.head.table()))
     }
 
-    /// Removes those of a segment's records that are to go, and tells of each. `false` if damage hides some.
-    fn remove_if(
+    /// Removes those of a segment's records that are to go. `false` if damage hides some.
+    pub(crate) fn remove_if(
         &self,
         segment: Segment<'_>,
         generation: Generation<'_>,
-        goes: impl Fn(Record) -> bool,
-        mut tell: impl FnMut(),
+        mut goes: impl FnMut(Record) -> bool,
     ) -> bool {
         let region = &self.region;
         let (mut is_whole, mut scratch) = (true, Vec::new());
@@ -171,7 +154,6 @@ impl Owner {
                 let record = Record::at(region, record.address);
                 if goes(record) {
                     self.forget(home, at, slot, record, hash);
-                    tell();
                 }
             }
         }

@@ -228,34 +228,9 @@ impl<'r> Segment<'r> {
         self.region.word(self.ledger + 4 * WORD).store(tables, Relaxed);
     }
 
-    /// Notes that a record of this size ceases to be then. By its head's writer only.
-    #[cold]
-    pub(crate) fn note_expiry(self, expiry: u64, size: u64) {
-        let [expiring, first, last] = [5, 6, 7].map(|word| self.region.word(self.ledger + word * WORD));
-        let is_first = expiring.load(Relaxed) == 0;
-        expiring.store(expiring.load(Relaxed).saturating_add(size), Relaxed);
-        first.store(if is_first { expiry } else { first.load(Relaxed).min(expiry) }, Relaxed);
-        last.store(last.load(Relaxed).max(expiry), Relaxed);
-    }
-
-    /// How many of its bytes have expired by `now`, if expiries are spread evenly between the first and the last.
-    pub(crate) fn expired(self, now: u64) -> u64 {
-        let [expiring, first, last] = [5, 6, 7].map(|word| self.region.word(self.ledger + word * WORD).load(Relaxed));
-        if expiring == 0 || now < first {
-            return 0;
-        }
-        let share = |part: u64, whole: u64| (u128::from(expiring) * u128::from(part) / u128::from(whole)) as u64;
-        if now >= last { expiring } else { share(now - first, last - first) }
-    }
-
-    /// Whether something in it has expired by `now`, unless that is dead already.
-    pub(crate) fn has_expired(self, now: u64) -> bool {
-        self.is_expiring() && self.region.load(self.ledger + 6 * WORD) <= now
-    }
-
-    /// Whether something in it may expire.
-    pub(crate) fn is_expiring(self) -> bool {
-        self.region.word(self.ledger + 5 * WORD).load(Relaxed) != 0
+    /// What it says of expiries (`expiries.rs`).
+    pub(crate) fn expiry_words(self) -> [&'r AtomicU64; 3] {
+        [5, 6, 7].map(|word| self.region.word(self.ledger + word * WORD))
     }
 
     /// Whether it has never been used.
@@ -307,7 +282,7 @@ impl<'r> Segment<'r> {
         let generation = self.generation();
         // Released: who sees it sees the slots too that had to change before the segment could become free.
         generation.store(generation.load(Relaxed).wrapping_add(1), Release);
-        for (word, value) in [(1, 0), (2, 0), (3, clock), (4, 0), (5, 0), (6, 0), (7, 0)] {
+        for (word, value) in [(1, 0), (2, 0), (3, clock), (4, 0), (5, 0), (6, u64::MAX), (7, 0)] {
             self.region.word(self.ledger + word * WORD).store(value, Relaxed);
         }
         self.set_usage(usage);

@@ -7,7 +7,7 @@
 //! several passes, one for each [`PER_VICTIM`] segments. Those found are the best of all by then, and get better while they wait, unless
 //! a hole of them is filled (`holes.rs`), which happens now and then.
 //!
-//! That gives back memory. Where a store has too many live records, and some have expired, passes go by what has expired instead.
+//! That gives back memory. Where a store has too many live records, what has expired is removed before (`expiries.rs`).
 
 use crate::geometry::WORD;
 use crate::read::now;
@@ -76,35 +76,6 @@ impl Victims {
     }
 }
 
-/// Claims the segment from which most goes as it has expired.
-pub(crate) fn claim_expired(region: &Region) -> Option<(Segment<'_>, Stream)> {
-    loop {
-        let segment = most_expired(region)?;
-        // Another cleaner may have been faster.
-        if let Some(stream) = segment.claim() {
-            return Some((segment, stream));
-        }
-    }
-}
-
-/// The segment with most live bytes that have expired, of those that are worth a pass.
-pub(crate) fn most_expired(region: &Region) -> Option<Segment<'_>> {
-    let (now, size) = (now(), region.layout.segment_size);
-    let gain = |segment: Segment<'_>| {
-        let used = segment.used().min(size);
-        // With the parts of long values it may be more than there is here.
-        let expired = segment.expired(now).min(used);
-        // So many at least; the others may be dead already, as in `score`.
-        let certain = expired.saturating_sub(segment.dead());
-        (certain, segment.live() * expired / used.max(1))
-    };
-    (0..region.load(SEGMENTS_FRESH))
-        .map(|number| Segment::new(region, number))
-        .filter(|segment| segment.is_full() && segment.expired(now) > 0)
-        .filter(|segment| score(*segment, size, 0, segment.expired(now)) > 0.0)
-        .max_by_key(|segment| gain(*segment))
-}
-
 /// How much a segment is worth a pass; 0 if it is not.
 fn score(segment: Segment<'_>, size: u64, age: u64, expired: u64) -> f64 {
     let (used, live) = (segment.used().min(size), segment.live());
@@ -171,18 +142,6 @@ mod tests {
         assert_eq!(claimed(&mut victims, &region), Some(1), "a quarter is less than three eighths");
         let of = |expired| score(Segment::new(&region, 1), SIZE, 1 << 20, expired);
         assert!(of(0) < of(SIZE / 2) && of(SIZE / 2) < f64::INFINITY && of(SIZE).is_infinite());
-    }
-
-    #[test]
-    fn where_it_is_about_what_has_expired_most_of_it_comes_first() {
-        // Dead: all that has expired; nothing of it; more, of others; nothing, and little has expired; all, and nothing has.
-        let region = region(5, |number| SIZE * [8, 0, 9, 0, 16][number as usize] / 16);
-        for (number, expired) in [SIZE / 2, SIZE / 4, SIZE * 7 / 16, SIZE / 64].into_iter().enumerate() {
-            Segment::new(&region, number as u64).note_expiry(1, expired);
-        }
-        Segment::new(&region, 4).note_expiry(u64::MAX, SIZE);
-        let order: Vec<_> = std::iter::from_fn(|| claim_expired(&region)).map(|(segment, _)| segment.number).collect();
-        assert_eq!(order, [1, 0, 2], "of the fourth it is less than a fiftieth");
     }
 
     #[test]

@@ -217,6 +217,14 @@ impl AtomicU64 {
         self.step().fetch_sub(value, order)
     }
 
+    pub(crate) fn fetch_min(&self, value: u64, order: Ordering) -> u64 {
+        self.step().fetch_min(value, order)
+    }
+
+    pub(crate) fn fetch_max(&self, value: u64, order: Ordering) -> u64 {
+        self.step().fetch_max(value, order)
+    }
+
     pub(crate) fn fetch_or(&self, value: u64, order: Ordering) -> u64 {
         self.step().fetch_or(value, order)
     }
