@@ -4,15 +4,16 @@ use hammerspace_error::{Kind, Result};
 
 use crate::flight::{Flight, in_flight};
 use crate::index::directory::{Entry, Root};
+use crate::index::slot::Slot;
 use crate::large;
 use crate::read::{self, Meta};
-use crate::record::Key;
+use crate::record::{Key, Record, TABLE_OF_PARTS};
 use crate::region::{CATALOGUE, CLOCK, LIMIT, MOVED, Region, SEGMENTS_FRESH};
 use crate::scan::{self, Cursor, Item};
 use crate::segment::{Segment, Use};
 
-/// Pieces of the index that are counted to tell how many records there are.
-const PIECES_COUNTED: u64 = 256;
+/// Pieces of the index that are counted to tell how many keys there are.
+const PIECES_COUNTED: u64 = 64;
 
 /// A region to read. Cheap to take; any number at a time.
 #[derive(Clone, Copy)]
@@ -157,22 +158,23 @@ impl View<'_> {
         usage
     }
 
-    /// How many records there are, those that have expired or make up a long value among them. Of an index of more than 256 pieces
-    /// that many are counted, and the rest taken to be alike: within a hundredth, as hashes are.
-    pub fn records(self) -> u64 {
+    /// How many keys there are, those that have expired among them. Of an index of more than 64 pieces that many are counted, and the
+    /// rest taken to be alike: within a hundredth, as hashes are. Each of them is a miss of the cache.
+    pub fn keys(self) -> u64 {
         let region = self.region;
         let root = Root::load(region);
         let entries = 1_u64 << root.depth();
         let step = (entries / PIECES_COUNTED).max(1);
-        let mut records = 0;
+        let is_key = |slot: &Slot| Record::at(region, slot.address()).head.table() != TABLE_OF_PARTS;
+        let mut keys = 0;
         for index in (0..entries).step_by(step as usize) {
             let entry = Entry(region.load(root.address(region, index)));
             let span = 1 << root.depth().saturating_sub(entry.depth());
-            let full = entry.slots(region).count() as u64;
+            let full = entry.slots(region).filter(is_key).count() as u64;
             // A piece has as many entries as it has shares of the hashes: each stands for its part.
-            records += full * step / span;
+            keys += full * step / span;
         }
-        records
+        keys
     }
 
     /// The live bytes of each segment, in order; `None` for those that hold no records.

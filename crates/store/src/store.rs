@@ -159,10 +159,10 @@ impl Store {
         self.shared.view().usage()
     }
 
-    /// About how many records there are, in all tables: exact up to a million, within a hundredth beyond. Parts of long values count,
-    /// and what has expired or was dropped, until it is cleared away.
-    pub fn records(&self) -> u64 {
-        self.shared.view().records().saturating_sub(catalogue::RECORDS)
+    /// About how many keys there are, in all tables: exact up to a quarter of a million, within a hundredth beyond. What has expired or
+    /// was dropped counts until it is cleared away.
+    pub fn keys(&self) -> u64 {
+        self.shared.view().keys().saturating_sub(catalogue::RECORDS)
     }
 
     /// The live bytes of each segment, in order; `None` for those that hold no records.

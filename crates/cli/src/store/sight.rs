@@ -19,15 +19,15 @@ pub(super) struct Sight {
     index: u64,
     /// Records that something names.
     live: u64,
-    records: u64,
+    keys: u64,
     /// Live bytes of full segments, as a share of them.
     utilisation: f64,
     /// What users have written, what cleaners have moved, and the second for each of the first.
     written: u64,
     moved: u64,
     cleaning_cost: f64,
-    /// Bytes in use for each record, `None` without any.
-    bytes_per_record: Option<u64>,
+    /// Bytes in use for each key, `None` without any.
+    bytes_per_key: Option<u64>,
     tables: Vec<Table>,
 }
 
@@ -39,7 +39,7 @@ struct Table {
 
 impl Sight {
     pub(super) fn of(path: &Path, store: &Store) -> Result<Self> {
-        let (usage, records) = (store.usage(), store.records());
+        let (usage, keys) = (store.usage(), store.keys());
         let tables = store.tables()?.into_iter().map(|table| Table { name: table.name, versions: table.versions });
         Ok(Self {
             store: path.to_string_lossy().into_owned(),
@@ -48,12 +48,12 @@ impl Sight {
             in_use: usage.in_use(),
             index: usage.index,
             live: usage.live,
-            records,
+            keys,
             utilisation: usage.utilisation(),
             written: usage.written,
             moved: usage.moved,
             cleaning_cost: usage.cleaning_cost(),
-            bytes_per_record: usage.in_use().checked_div(records),
+            bytes_per_key: usage.in_use().checked_div(keys),
             tables: tables.collect(),
         })
     }
@@ -64,10 +64,10 @@ impl fmt::Display for Sight {
         writeln!(f, "store        {}, {}", self.store, if self.owned { "owned" } else { "without an owner" })?;
         writeln!(f, "memory       {} of {} in use", HumanBytes(self.in_use), HumanBytes(self.limit))?;
         writeln!(f, "index        {}", HumanBytes(self.index))?;
-        writeln!(f, "live         {} in {} records", HumanBytes(self.live), HumanCount(self.records))?;
+        writeln!(f, "live         {} of {} keys", HumanBytes(self.live), HumanCount(self.keys))?;
         writeln!(f, "utilisation  {:.1} % of full segments", self.utilisation * 100.0)?;
-        if let Some(bytes) = self.bytes_per_record {
-            writeln!(f, "per record   {bytes} bytes of memory in use")?;
+        if let Some(bytes) = self.bytes_per_key {
+            writeln!(f, "per key      {bytes} bytes of memory in use")?;
         }
         let (moved, written) = (HumanBytes(self.moved), HumanBytes(self.written));
         writeln!(f, "cleaning     {moved} moved for {written} written, {:.2} for 1", self.cleaning_cost)?;

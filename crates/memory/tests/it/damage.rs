@@ -160,7 +160,7 @@ fn read(view: View<'_>, rng: &mut Rng) -> u64 {
     accept(view.get_many(1, &keys, |_, _| ()));
     view.usage();
     view.map();
-    view.records();
+    view.keys();
     let list = |mut cursor| {
         let mut items = Vec::new();
         while let Some(next) = accept(view.scan(1, cursor, 50, &mut items)).flatten() {
