@@ -5,6 +5,7 @@ mod model;
 mod sound;
 mod tables;
 mod verbs;
+mod witnesses;
 
 use hammerspace_store::Options;
 

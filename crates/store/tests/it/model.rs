@@ -12,23 +12,23 @@ use crate::sound::Store;
 
 /// What is there of a key.
 #[derive(Clone, Debug, PartialEq)]
-struct Record {
-    kind: ValueKind,
-    value: Vec<u8>,
-    version: Option<u64>,
-    expires: bool,
+pub(crate) struct Record {
+    pub(crate) kind: ValueKind,
+    pub(crate) value: Vec<u8>,
+    pub(crate) version: Option<u64>,
+    pub(crate) expires: bool,
 }
 
 #[derive(Default)]
-struct Twin {
-    tables: HashMap<&'static str, HashMap<OwnedKey, Record>>,
+pub(crate) struct Twin {
+    pub(crate) tables: HashMap<&'static str, HashMap<OwnedKey, Record>>,
     versions: HashSet<u64>,
 }
 
 /// Tables, and whether they have versions. The first is the one every store has.
-const TABLES: [(&str, bool); 4] = [("default", true), ("plain", false), ("events", false), ("counts", true)];
+pub(crate) const TABLES: [(&str, bool); 4] = [("default", true), ("plain", false), ("events", false), ("counts", true)];
 
-fn key_of(number: u64) -> OwnedKey {
+pub(crate) fn key_of(number: u64) -> OwnedKey {
     match number % 2 {
         0 => OwnedKey::Integer(number),
         _ => OwnedKey::Bytes(format!("key {number}").into_bytes()),
@@ -65,16 +65,16 @@ fn same(meta: Option<Meta>, record: Option<&Record>) -> bool {
         == record.map(|record| (record.kind, record.version, record.expires))
 }
 
-struct History {
+pub(crate) struct History {
     store: Store,
     handles: Vec<Table>,
-    twin: Twin,
+    pub(crate) twin: Twin,
     rng: Rng,
     keys: u64,
 }
 
 impl History {
-    fn new(store: Store, seed: u64, keys: u64) -> Self {
+    pub(crate) fn new(store: Store, seed: u64, keys: u64) -> Self {
         println!("seed {seed}");
         let mut handles = vec![store.default_table().clone()];
         for (name, versions) in &TABLES[1..] {
@@ -104,10 +104,12 @@ impl History {
         }
     }
 
-    fn step(&mut self) {
+    /// Makes a change, or tries to; tells of which table, and of which key unless it was the table's end.
+    pub(crate) fn step(&mut self) -> (usize, u64) {
         let at = self.rng.usize(..TABLES.len());
         let (handle, name) = (self.handles[at].clone(), TABLES[at].0);
-        let key = key_of(self.rng.u64(..self.keys));
+        let number = self.rng.u64(..self.keys);
+        let key = key_of(number);
         let there = self.twin.tables.entry(name).or_default().get(&key).cloned();
         let kind = self.rng.choice(ValueKind::ALL).unwrap();
         match self.rng.u16(..1000) {
@@ -136,6 +138,7 @@ impl History {
             }
             _ => self.expire(at, &handle, key, there),
         }
+        (at, number)
     }
 
     fn put(&mut self, at: usize, handle: &Table, key: OwnedKey, there: Option<&Record>, kind: ValueKind) {
@@ -209,7 +212,7 @@ impl History {
         }
     }
 
-    fn compare(&self) {
+    pub(crate) fn compare(&self) {
         for (handle, (name, _)) in self.handles.iter().zip(TABLES) {
             let empty = HashMap::new();
             let twin = self.twin.tables.get(name).unwrap_or(&empty);
@@ -275,7 +278,9 @@ fn what_an_owner_wrote_its_successor_and_its_readers_see() {
     let options = Options { region: Some(scratch.path().into()), ..Options::with_limit(32 << 20) };
     let path = scratch.path().join("store");
     let mut history = History::new(Store::create(&path, &options).unwrap(), 7, 300);
-    (0..3000).for_each(|_| history.step());
+    for _ in 0..3000 {
+        history.step();
+    }
     let (twin, keys) = (history.twin, history.keys);
     drop((history.handles, history.store));
     for store in [Store::attach(&path), Store::open(&path)].map(Result::unwrap) {
