@@ -37,6 +37,7 @@ pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64)> {
     let taken_back: HashSet<u64> = directory.take_back_halves(region).collect();
     let (mut pool, mut live) = (Pool::default(), 0);
     for segment in (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)) {
+        segment.doubt_expiries();
         match segment.usage() {
             // Its owner may have died before it had its memory.
             Use::Free if segment.is_unused() => pool.unbacked.push_back(segment.number),

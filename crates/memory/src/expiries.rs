@@ -6,25 +6,39 @@
 //!
 //! A pass of a cleaner leaves behind what has expired, and is chosen by that (`victims.rs`). Where too much is live, what has expired is
 //! removed where it lies: from one segment after the other, first where it seems to be most. What seems so is a guess, since expiries may be
-//! anywhere between the first and the last, and some of what expires may be dead already. So who has walked over a segment corrects
-//! what is said of it, and nobody walks over it again before another record of it has expired.
+//! anywhere between the first and the last, and some of what expires may be dead already. So who walks over a segment corrects what is said
+//! of it, and it is left alone until another of its records expires, were that one dead or live.
 //!
-//! Somebody may be writing to the segment meanwhile. Whoever writes says first how far the segment is used, then adds to `expiring`, and
-//! then looks at `first` and `last`. Whoever corrects reads `expiring`, walks over what is used, changes `first` and `last`, and then
-//! `expiring`, if it is still the same; otherwise `first` and `last` become as wide as before. So at worst a record seems to expire too early,
-//! which costs a walk.
+//! Somebody may be writing to the segment meanwhile. Whoever writes says how far it is used, and then notes an expiry. Whoever corrects
+//! forgets what was said, then walks over what is used, and then notes what was found. So of each record either the walk or the note comes
+//! last, and `first` is never later than what is there. Who dies in between leaves no `first`, which his successor doubts (`adopt.rs`).
+
+use std::cmp::Reverse;
 
 use crate::change::Old;
+use crate::geometry::WORD;
 use crate::owner::Owner;
 use crate::read::now;
 use crate::record::Record;
 use crate::region::{Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Use};
-use crate::sync::Ordering::SeqCst;
-use crate::sync::lock;
+use crate::sync::Ordering::{Relaxed, SeqCst};
+use crate::sync::{AtomicU64, Mutex, lock};
+use crate::victims::gain_min;
 
-/// Segments in a row that gave back nothing, after which others get their turn: a ledger may have guessed wrong of all.
+/// Walks that gave back little, after which a change is refused: a ledger may have guessed wrong of all.
 const VAIN_WALKS: u32 = 16;
+/// After so many milliseconds a segment is looked at again in which something could not be removed.
+const AGAIN: u64 = 60_000;
+
+/// Those who remove what has expired.
+#[derive(Default)]
+pub(crate) struct Expirers {
+    /// One at a time.
+    turn: Mutex<()>,
+    /// Bytes that all have removed.
+    removed: AtomicU64,
+}
 
 /// What is said of expiries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,14 +86,23 @@ impl Segment<'_> {
         }
     }
 
-    /// Replaces what was said of it by what was found, unless something was noted since.
-    fn correct_expiries(self, said: Expiries, found: Expiries) {
+    /// Replaces what is said of it by what `walk` finds. What is noted meanwhile may count twice.
+    fn correct_expiries(self, walk: impl FnOnce() -> Expiries) {
         let [expiring, first, last] = self.expiry_words();
-        first.store(found.first, SeqCst);
-        last.store(found.last, SeqCst);
-        if expiring.compare_exchange(said.expiring, found.expiring, SeqCst, SeqCst).is_err() {
-            first.fetch_min(said.first, SeqCst);
-            last.fetch_max(said.last, SeqCst);
+        first.store(u64::MAX, SeqCst);
+        last.store(0, SeqCst);
+        let said = expiring.load(SeqCst);
+        let found = walk();
+        expiring.fetch_add(found.expiring.wrapping_sub(said), SeqCst);
+        first.fetch_min(found.first, SeqCst);
+        last.fetch_max(found.last, SeqCst);
+    }
+
+    /// Has it walked over as soon as anybody walks, if whoever corrected it may have died over that.
+    pub(crate) fn doubt_expiries(self) {
+        let [_, first, _] = self.expiry_words();
+        if first.load(SeqCst) == u64::MAX && self.is_expiring() {
+            first.store(0, SeqCst);
         }
     }
 
@@ -100,61 +123,94 @@ pub(crate) fn len_with_parts(region: &Region, record: Record) -> u64 {
 }
 
 impl Owner {
-    /// Removes what has expired as long as there is too much. `false` if there still is in the end.
+    /// Removes what has expired, from segment after segment, as long as `goes_on` says so.
     ///
-    /// O(records of the segments that are walked over): of one for each that gives back something, and [`VAIN_WALKS`] more at most.
+    /// O(segments + records of those that are walked over), which are [`VAIN_WALKS`] beside those that give back a fiftieth of their bytes.
     #[cold]
-    pub(crate) fn expire(&self, is_too_much: impl Fn() -> bool) -> bool {
-        // Who waited looks at what the other has removed.
-        let _turn = lock(&self.expiring);
-        let mut vain = 0;
-        while is_too_much() {
-            let (now, live) = (now(), self.live());
-            let Some(segment) = most_expired(&self.region, now).filter(|_| vain < VAIN_WALKS) else { return false };
-            self.remove_expired(segment, now);
-            vain = if self.live() < live { 0 } else { vain + 1 };
+    pub(crate) fn expire(&self, goes_on: impl Fn() -> bool) {
+        if !goes_on() {
+            return;
         }
-        true
+        let _turn = lock(&self.expirers.turn);
+        let (now, mut vain) = (now(), 0);
+        for segment in expired_segments(&self.region, now) {
+            // Another may have had his turn before us.
+            if vain == VAIN_WALKS || !goes_on() {
+                return;
+            }
+            vain += u32::from(self.remove_expired(segment, now) < gain_min(&self.region));
+        }
     }
 
-    fn remove_expired(&self, segment: Segment<'_>, now: u64) {
+    /// Bytes that have been removed as they had expired, by anybody.
+    pub(crate) fn expired(&self) -> u64 {
+        self.expirers.removed.load(Relaxed)
+    }
+
+    /// Walks over a segment, if something has expired there. Gives the bytes that it removed.
+    fn remove_expired(&self, segment: Segment<'_>, now: u64) -> u64 {
         let region = &self.region;
-        let Some(generation) = region.generation(segment.start()) else { return };
-        let (said, mut found) = (segment.expiries(), Expiries::NONE);
-        let goes = |record: Record| match record.expiry(region) {
-            Some(expiry) if expiry > now => {
-                found.note(expiry, len_with_parts(region, record));
-                false
-            }
-            expiry => expiry.is_some(),
-        };
-        self.remove_if(segment, generation, goes);
-        if generation.is_same_use() {
-            segment.correct_expiries(said, found);
+        // First the generation: who begins another use changes it first.
+        let Some(generation) = region.generation(segment.start()) else { return 0 };
+        if !holds_expired(segment, now) {
+            return 0;
         }
+        let mut gain = 0;
+        segment.correct_expiries(|| {
+            let mut found = Expiries::NONE;
+            let goes = |record: Record| match record.expiry(region) {
+                Some(expiry) if expiry > now => {
+                    found.note(expiry, len_with_parts(region, record));
+                    false
+                }
+                expiry => expiry.is_some(),
+            };
+            let swept = self.remove_if(segment, generation, goes);
+            gain = swept.bytes;
+            if !swept.is_whole {
+                found.note(now + AGAIN, WORD);
+            }
+            // What was forgotten may be another use's.
+            if generation.is_same_use() { found } else { Expiries { first: 0, ..found } }
+        });
+        self.expirers.removed.fetch_add(gain, Relaxed);
+        gain
     }
 }
 
-/// Where most has expired, of the segments in which something has. Those that a cleaner is at lose it without us.
-fn most_expired(region: &Region, now: u64) -> Option<Segment<'_>> {
-    (0..region.load(SEGMENTS_FRESH))
-        .map(|number| Segment::new(region, number))
-        .filter(|segment| matches!(segment.usage(), Use::Open(_) | Use::Closed(_) | Use::Filling(_)))
-        .map(|segment| (segment.expiries(), segment))
-        .filter(|(said, _)| said.expiring > 0 && said.first <= now)
-        .max_by_key(|(said, _)| said.expired(now))
-        .map(|(_, segment)| segment)
+/// Whether something in a segment of records seems to have expired.
+fn holds_expired(segment: Segment<'_>, now: u64) -> bool {
+    let said = segment.expiries();
+    !matches!(segment.usage(), Use::Free | Use::Index) && said.expiring > 0 && said.first <= now
+}
+
+/// Segments in which something has expired, first those where most has, beyond what is dead.
+fn expired_segments(region: &Region, now: u64) -> Vec<Segment<'_>> {
+    let all = (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number));
+    let mut segments: Vec<_> = all.filter(|segment| holds_expired(*segment, now)).collect();
+    segments.sort_by_cached_key(|segment| {
+        let expired = segment.expired(now);
+        Reverse((expired.saturating_sub(segment.dead()), expired))
+    });
+    segments
 }
 
 #[cfg(test)]
 mod tests {
+    use std::panic::catch_unwind;
+
+    use shuttle::thread;
+
     use super::*;
     use crate::fixture::{TABLE, small};
+    use crate::flaw::Flaw;
     use crate::geometry::Geometry;
     use crate::memory::Memory;
     use crate::record::Key;
     use crate::segment::Stream;
     use crate::sync::Words;
+    use crate::sync::scheduled::{run, take_turns};
+    use crate::walk::Walk;
 
     const LATE: u64 = 1 << 47;
 
@@ -188,18 +244,21 @@ mod tests {
     }
 
     #[test]
-    fn where_most_has_expired_is_looked_first() {
+    fn where_most_has_expired_that_is_not_dead_is_looked_first() {
         let region = region();
-        let [few, many, none, cleaned] = [0, 1, 2, 3].map(|number| Segment::new(&region, number));
+        let [few, many, late, dead] = [0, 1, 2, 3].map(|number| Segment::new(&region, number));
         few.note_expiry(10, 100);
         many.note_expiry(10, 300);
         many.note_expiry(30, 300);
-        none.note_expiry(21, 4000);
-        cleaned.note_expiry(10, 4000);
-        cleaned.claim();
-        let most = |now| most_expired(&region, now).map(|segment| segment.number);
-        assert_eq!([9, 10, 11, 20, 21].map(most), [None, Some(0), Some(0), Some(1), Some(2)]);
+        late.note_expiry(21, 4000);
+        dead.note_expiry(10, 4000);
+        dead.bury(4000);
+        let order = |now| expired_segments(&region, now).iter().map(|segment| segment.number).collect::<Vec<_>>();
+        assert_eq!([9, 10, 20, 21].map(order), [vec![], vec![0, 3, 1], vec![1, 0, 3], vec![2, 1, 0, 3]]);
         assert_eq!((many.expired(20), many.expired(30), few.expired(9)), (300, 600, 0));
+        few.begin(Use::Free, 0);
+        few.note_expiry(1, 1);
+        assert!(!order(10).contains(&0));
     }
 
     #[test]
@@ -209,16 +268,72 @@ mod tests {
         let found = Expiries { expiring: 50, first: 40, last: 50 };
         segment.note_expiry(10, 100);
         segment.note_expiry(90, 100);
-        let said = segment.expiries();
-        segment.note_expiry(20, 8);
-        segment.correct_expiries(said, found);
-        assert_eq!(segment.expiries(), Expiries { expiring: 208, first: 10, last: 90 });
-        segment.correct_expiries(segment.expiries(), found);
-        assert_eq!(segment.expiries(), found);
-        segment.note_expiry(20, 8);
-        segment.note_expiry(60, 8);
-        assert_eq!(segment.expiries(), Expiries { expiring: 66, first: 20, last: 60 });
-        segment.correct_expiries(segment.expiries(), Expiries::NONE);
+        segment.correct_expiries(|| {
+            segment.note_expiry(20, 8);
+            found
+        });
+        assert_eq!(segment.expiries(), Expiries { expiring: 58, first: 20, last: 50 });
+        segment.correct_expiries(|| {
+            segment.note_expiry(60, 8);
+            found
+        });
+        assert_eq!(segment.expiries(), Expiries { expiring: 58, first: 40, last: 60 });
+        segment.correct_expiries(|| Expiries::NONE);
         assert!(!segment.is_expiring() && segment.expired(u64::MAX) == 0);
+    }
+
+    #[test]
+    fn whoever_died_over_a_walk_leaves_none_that_nobody_looks_at() {
+        let memory = small(64, 4096);
+        assert!(put(&memory, 1, 100, Some(LATE)));
+        let region = memory.view().region;
+        let open = || {
+            (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)).find(|one| one.is_expiring())
+        };
+        let segment = open().unwrap();
+        segment.expiry_words()[1].store(u64::MAX, SeqCst);
+        segment.doubt_expiries();
+        assert_eq!(segment.expiries().first, 0);
+        memory.owner().expire(|| true);
+        assert_eq!((segment.expiries().first, segment.expiries().last), (LATE, LATE));
+        segment.doubt_expiries();
+        assert_eq!(segment.expiries().first, LATE);
+    }
+
+    /// One thread puts what expires, another walks: nothing is said to expire later than it does.
+    fn play() {
+        let memory = small(64, 4096);
+        take_turns(|| {
+            thread::scope(|scope| {
+                let put = |key| assert!(put(&memory, key, 8, Some(if key % 2 == 0 { 1 } else { LATE - key })));
+                scope.spawn(move || (0..12).for_each(put));
+                scope.spawn(|| (0..4).for_each(|_| memory.owner().expire(|| true)));
+            });
+        });
+        let region = memory.view().region;
+        let of_records = |one: &Segment<'_>| matches!(one.usage(), Use::Open(_));
+        for segment in (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)).filter(of_records) {
+            let expiries = Walk::over(region, segment).filter_map(|record| record.expiry(region));
+            let first = expiries.filter(|expiry| *expiry > 1).min().unwrap_or(LATE);
+            assert!(segment.expiries().first <= first, "{first}, and {:?}", segment.expiries());
+        }
+    }
+
+    /// The first schedule that goes wrong.
+    fn explore(flaw: Option<Flaw>) -> Option<u64> {
+        Flaw::plant(flaw);
+        let wrong = (0..1000).find(|seed| catch_unwind(|| run(*seed, play)).is_err());
+        Flaw::plant(None);
+        wrong
+    }
+
+    #[test]
+    fn no_expiry_is_lost_while_somebody_walks() {
+        assert_eq!(explore(None), None);
+    }
+
+    #[test]
+    fn canary_an_expiry_that_is_noted_too_early_is_lost() {
+        assert!(explore(Some(Flaw::NotedEarly)).is_some());
     }
 }

@@ -20,6 +20,8 @@ pub(crate) enum Flaw {
     NotRenewed,
     /// Who fills a hole does not claim its segment.
     NotClaimed,
+    /// Who writes notes an expiry before the record counts as used.
+    NotedEarly,
 }
 
 impl Flaw {

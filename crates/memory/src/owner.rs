@@ -3,7 +3,7 @@
 //! Here is what all changes share: seats to write from, segments for their heads, pieces for the index, and the count of what is
 //! live. How one record changes is in `update.rs`.
 //!
-//! Locks are taken in this order, and nobody waits for an earlier one: large, seat, splits, purging, cleaner, pool, passes, home. Splitting
+//! Locks are taken in this order, and nobody waits for an earlier one: large, seat, splits, purging, expirers, cleaner, pool, passes, home. Splitting
 //! locks all homes of a piece; who holds one waits for nothing.
 
 use std::fmt::Write;
@@ -12,6 +12,7 @@ use hammerspace_error::{Error, Kind, Result};
 
 use crate::change::Old;
 use crate::cleaner::Cleaner;
+use crate::expiries::Expirers;
 use crate::geometry::WORD;
 use crate::holes::uncounted_max;
 use crate::home::RegionFile;
@@ -31,6 +32,7 @@ use crate::segment::{Segment, Stream};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, lock, thread_number};
 use crate::threads::Bell;
+use crate::victims::gain_min;
 
 /// The live bytes of a full store, as a share of what its segments hold.
 const LIVE_MAX_PERCENT: u64 = 95;
@@ -69,8 +71,7 @@ pub(crate) struct Owner {
     /// Whether threads clean, rather than writers alone.
     has_threads: bool,
     passes: Passes,
-    /// Held by whoever removes what has expired.
-    pub(crate) expiring: Mutex<()>,
+    pub(crate) expirers: Expirers,
     /// Segments that no cleaner can give back, since damage hides what is in them.
     pub(crate) damaged: AtomicU64,
 }
@@ -95,7 +96,7 @@ impl Owner {
             bell: Bell::default(),
             has_threads: cleaners > 0,
             passes: Passes::default(),
-            expiring: Mutex::new(()),
+            expirers: Expirers::default(),
             damaged: AtomicU64::new(0),
         }
     }
@@ -135,7 +136,8 @@ impl Owner {
         while is_over() && self.purge() {}
         if is_over() {
             self.count();
-            if !self.expire(is_over) {
+            self.expire(is_over);
+            if is_over() {
                 return Err(self.full());
             }
         }
@@ -241,7 +243,7 @@ impl Owner {
     fn take_or_gain<T>(&self, mut take: impl FnMut(&mut Pool) -> Result<Option<T>>) -> Result<T> {
         let (mut vain, vain_max) = (0, VAIN_PASSES * self.cleaners.len());
         loop {
-            let before = self.passes.so_far();
+            let (before, expired) = (self.passes.so_far(), self.expired());
             let mut pool = lock(&self.pool);
             let why = match take(&mut pool) {
                 Ok(Some(taken)) => return Ok(taken),
@@ -259,8 +261,9 @@ impl Owner {
             vain = if is_gain { 0 } else { vain + 1 };
             drop(pool);
             if !has_gained && !is_gain || vain > vain_max {
-                let live = self.live();
-                if self.expire(|| self.live() >= live) {
+                let is_little = || self.expired().wrapping_sub(expired) < gain_min(&self.region);
+                self.expire(is_little);
+                if !is_little() {
                     vain = 0;
                     continue;
                 }

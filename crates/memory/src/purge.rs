@@ -5,6 +5,7 @@
 //! 3. Nothing names them any more. The bit is cleared, and the number may be another table's. Where damage hides what a segment holds, the
 //!    bit stays: records that were not found must not come back as another table's.
 
+use crate::expiries::len_with_parts;
 use crate::flaw::Flaw;
 use crate::index::bucket::Locked;
 use crate::owner::Owner;
@@ -53,6 +54,14 @@ impl Purge {
         self.next = found.map_or(u64::MAX, |(segment, _)| segment.number + 1);
         found
     }
+}
+
+/// What came of a walk over a segment.
+pub(crate) struct Swept {
+    /// Bytes of records that were removed, and of the parts of their values.
+    pub(crate) bytes: u64,
+    /// Whether damage has hidden no record.
+    pub(crate) is_whole: bool,
 }
 
 impl Dropped {
@@ -123,18 +132,18 @@ impl Owner {
 
     /// `false` if damage hides some of the segment's records.
     fn purge_segment(&self, segment: Segment<'_>, generation: Generation<'_>) -> bool {
-        self.remove_if(segment, generation, |record| self.dropped.contains(record.head.table()))
+        self.remove_if(segment, generation, |record| self.dropped.contains(record.head.table())).is_whole
     }
 
-    /// Removes those of a segment's records that are to go. `false` if damage hides some.
+    /// Removes those of a segment's records that are to go.
     pub(crate) fn remove_if(
         &self,
         segment: Segment<'_>,
         generation: Generation<'_>,
         mut goes: impl FnMut(Record) -> bool,
-    ) -> bool {
+    ) -> Swept {
         let region = &self.region;
-        let (mut is_whole, mut scratch) = (true, Vec::new());
+        let (mut bytes, mut is_whole, mut scratch) = (0, true, Vec::new());
         let mut walk = Walk::over(region, segment);
         for record in walk.by_ref() {
             if !goes(record) {
@@ -153,11 +162,12 @@ impl Owner {
                 // Another may have taken its place, which stays.
                 let record = Record::at(region, record.address);
                 if goes(record) {
+                    bytes += len_with_parts(region, record);
                     self.forget(home, at, slot, record, hash);
                 }
             }
         }
-        is_whole && (walk.torn_at().is_none() || !generation.is_same_use())
+        Swept { bytes, is_whole: is_whole && (walk.torn_at().is_none() || !generation.is_same_use()) }
     }
 }
 

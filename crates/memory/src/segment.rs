@@ -9,7 +9,7 @@
 //!   record may take the place of a dead one as long as itself (`holes.rs`).
 //! - `tables` has the bit of each table that a record here is of: whoever forgets a table looks nowhere else. It is set before
 //!   anything names the record, and it stays until the segment begins a new use.
-//! - `dead`, `expiring`, `first` and `last` are hints: a wrong one costs efficiency, never correctness.
+//! - `dead`, `expiring`, `first` and `last` are hints: a wrong one costs time or memory, never correctness.
 //! - Only the owner reads and writes the ledger. Readers know segments by their generation alone.
 
 use crate::flaw::Flaw;

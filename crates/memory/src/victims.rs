@@ -76,6 +76,11 @@ impl Victims {
     }
 }
 
+/// Bytes less than which are not worth a pass over a segment.
+pub(crate) fn gain_min(region: &Region) -> u64 {
+    region.layout.segment_size / GAIN_MIN
+}
+
 /// How much a segment is worth a pass; 0 if it is not.
 fn score(segment: Segment<'_>, size: u64, age: u64, expired: u64) -> f64 {
     let (used, live) = (segment.used().min(size), segment.live());
