@@ -11,7 +11,8 @@
 //!
 //! Somebody may be writing to the segment meanwhile. Whoever writes says how far it is used, and then notes an expiry. Whoever corrects
 //! forgets what was said, then walks over what is used, and then notes what was found. So of each record either the walk or the note comes
-//! last, and `first` is never later than what is there. Who dies in between leaves no `first`, which his successor doubts (`adopt.rs`).
+//! last, and `first` is never later than what is there. (`last` may be too early.) Who dies in between leaves a `last` that cannot be, and
+//! then his successor doubts `first` (`adopt.rs`).
 
 use std::cmp::Reverse;
 
@@ -26,7 +27,7 @@ use crate::sync::Ordering::{Relaxed, SeqCst};
 use crate::sync::{AtomicU64, Mutex, lock};
 use crate::victims::gain_min;
 
-/// Walks that gave back little, after which a change is refused: a ledger may have guessed wrong of all.
+/// Walks that gave back little, after which there are no more for now: a ledger may have guessed wrong of all.
 const VAIN_WALKS: u32 = 16;
 /// After so many milliseconds a segment is looked at again in which something could not be removed.
 const AGAIN: u64 = 60_000;
@@ -86,22 +87,23 @@ impl Segment<'_> {
         }
     }
 
-    /// Replaces what is said of it by what `walk` finds. What is noted meanwhile may count twice.
-    fn correct_expiries(self, walk: impl FnOnce() -> Expiries) {
+    /// Replaces what is said of it by what `walk` finds. What is noted meanwhile may count twice. Where it finds another use, what was
+    /// forgotten may be of that.
+    fn correct_expiries(self, walk: impl FnOnce() -> Option<Expiries>) {
         let [expiring, first, last] = self.expiry_words();
+        last.store(u64::MAX, SeqCst);
         first.store(u64::MAX, SeqCst);
-        last.store(0, SeqCst);
         let said = expiring.load(SeqCst);
-        let found = walk();
+        let Some(found) = walk() else { return first.store(0, SeqCst) };
         expiring.fetch_add(found.expiring.wrapping_sub(said), SeqCst);
         first.fetch_min(found.first, SeqCst);
-        last.fetch_max(found.last, SeqCst);
+        last.store(found.last, SeqCst);
     }
 
     /// Has it walked over as soon as anybody walks, if whoever corrected it may have died over that.
     pub(crate) fn doubt_expiries(self) {
-        let [_, first, _] = self.expiry_words();
-        if first.load(SeqCst) == u64::MAX && self.is_expiring() {
+        let [_, first, last] = self.expiry_words();
+        if last.load(SeqCst) == u64::MAX {
             first.store(0, SeqCst);
         }
     }
@@ -138,7 +140,8 @@ impl Owner {
             if vain == VAIN_WALKS || !goes_on() {
                 return;
             }
-            vain += u32::from(self.remove_expired(segment, now) < gain_min(&self.region));
+            let gain = self.remove_expired(segment, now);
+            vain += u32::from(gain.is_some_and(|gain| gain < gain_min(&self.region)));
         }
     }
 
@@ -147,14 +150,11 @@ impl Owner {
         self.expirers.removed.load(Relaxed)
     }
 
-    /// Walks over a segment, if something has expired there. Gives the bytes that it removed.
-    fn remove_expired(&self, segment: Segment<'_>, now: u64) -> u64 {
+    /// Walks over a segment, if something has expired there still, and gives the bytes that it removed.
+    fn remove_expired(&self, segment: Segment<'_>, now: u64) -> Option<u64> {
         let region = &self.region;
         // First the generation: who begins another use changes it first.
-        let Some(generation) = region.generation(segment.start()) else { return 0 };
-        if !holds_expired(segment, now) {
-            return 0;
-        }
+        let generation = region.generation(segment.start()).filter(|_| holds_expired(segment, now))?;
         let mut gain = 0;
         segment.correct_expiries(|| {
             let mut found = Expiries::NONE;
@@ -170,18 +170,16 @@ impl Owner {
             if !swept.is_whole {
                 found.note(now + AGAIN, WORD);
             }
-            // What was forgotten may be another use's.
-            if generation.is_same_use() { found } else { Expiries { first: 0, ..found } }
+            generation.is_same_use().then_some(found)
         });
         self.expirers.removed.fetch_add(gain, Relaxed);
-        gain
+        Some(gain)
     }
 }
 
 /// Whether something in a segment of records seems to have expired.
 fn holds_expired(segment: Segment<'_>, now: u64) -> bool {
-    let said = segment.expiries();
-    !matches!(segment.usage(), Use::Free | Use::Index) && said.expiring > 0 && said.first <= now
+    !matches!(segment.usage(), Use::Free | Use::Index) && segment.expiries().first <= now
 }
 
 /// Segments in which something has expired, first those where most has, beyond what is dead.
@@ -270,15 +268,18 @@ mod tests {
         segment.note_expiry(90, 100);
         segment.correct_expiries(|| {
             segment.note_expiry(20, 8);
-            found
+            Some(found)
         });
         assert_eq!(segment.expiries(), Expiries { expiring: 58, first: 20, last: 50 });
+        segment.correct_expiries(|| Some(found));
+        assert_eq!(segment.expiries(), found);
         segment.correct_expiries(|| {
+            segment.begin(Use::Open(Stream::LONG), 0);
             segment.note_expiry(60, 8);
-            found
+            None
         });
-        assert_eq!(segment.expiries(), Expiries { expiring: 58, first: 40, last: 60 });
-        segment.correct_expiries(|| Expiries::NONE);
+        assert_eq!(segment.expiries(), Expiries { expiring: 8, first: 0, last: 60 });
+        segment.correct_expiries(|| Some(Expiries::NONE));
         assert!(!segment.is_expiring() && segment.expired(u64::MAX) == 0);
     }
 
@@ -291,7 +292,13 @@ mod tests {
             (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)).find(|one| one.is_expiring())
         };
         let segment = open().unwrap();
-        segment.expiry_words()[1].store(u64::MAX, SeqCst);
+        let died = catch_unwind(|| {
+            segment.correct_expiries(|| {
+                segment.note_expiry(LATE + 1, 8);
+                panic!("as if somebody were killed here")
+            });
+        });
+        assert!(died.is_err() && segment.expiries().first == LATE + 1);
         segment.doubt_expiries();
         assert_eq!(segment.expiries().first, 0);
         memory.owner().expire(|| true);
@@ -317,6 +324,8 @@ mod tests {
             let first = expiries.filter(|expiry| *expiry > 1).min().unwrap_or(LATE);
             assert!(segment.expiries().first <= first, "{first}, and {:?}", segment.expiries());
         }
+        memory.owner().expire(|| true);
+        assert_eq!(memory.verify().records, 6, "what has expired is gone");
     }
 
     /// The first schedule that goes wrong.

@@ -40,6 +40,8 @@ const LIVE_MAX_PERCENT: u64 = 95;
 const SUCCESSOR_MAX_PERCENT: u64 = 96;
 /// Memory is scarce where less than this part of what may be live is left.
 const SCARCE: u64 = 16;
+/// How often what has expired is looked for, where that gave something, but no segment.
+const LOOKS: u32 = 16;
 /// Passes of each cleaner without a segment more, after which there is nothing to gain: a pass gains a fiftieth of one at least.
 const VAIN_PASSES: usize = 128;
 
@@ -241,7 +243,7 @@ impl Owner {
 
     /// What there is in the pool to take, as soon as cleaners have gained enough for it. [`Kind::Full`] where they gain nothing any more.
     fn take_or_gain<T>(&self, mut take: impl FnMut(&mut Pool) -> Result<Option<T>>) -> Result<T> {
-        let (mut vain, vain_max) = (0, VAIN_PASSES * self.cleaners.len());
+        let (mut vain, vain_max, mut looks) = (0, VAIN_PASSES * self.cleaners.len(), 0);
         loop {
             let (before, expired) = (self.passes.so_far(), self.expired());
             let mut pool = lock(&self.pool);
@@ -263,8 +265,8 @@ impl Owner {
             if !has_gained && !is_gain || vain > vain_max {
                 let is_little = || self.expired().wrapping_sub(expired) < gain_min(&self.region);
                 self.expire(is_little);
-                if !is_little() {
-                    vain = 0;
+                if !is_little() && looks < LOOKS {
+                    (vain, looks) = (0, looks + 1);
                     continue;
                 }
                 // What was in the making may be there, or have been refused.
@@ -512,7 +514,7 @@ mod tests {
         for key in (0..keys / 4).step_by(30).chain(keys - 200..keys) {
             memory.update(TABLE, Key::Integer(key), |_| Change::Delete).unwrap();
         }
-        let soon = now() + 500;
+        let soon = now() + 1500;
         let more = (keys..1 << 20).find(|key| put_for(*key, (key % 2 == 0).then_some(soon)).is_err()).unwrap();
         assert!(more > keys + 100, "there was room for {}", more - keys);
         thread::sleep(Duration::from_millis(soon.saturating_sub(now()) + 1));

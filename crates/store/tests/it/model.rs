@@ -71,6 +71,8 @@ pub(crate) struct History {
     pub(crate) twin: Twin,
     rng: Rng,
     keys: u64,
+    /// Changes that there was no room for.
+    refused: u64,
 }
 
 impl History {
@@ -80,7 +82,7 @@ impl History {
         for (name, versions) in &TABLES[1..] {
             handles.push(store.create_table(name, TableOptions { versions: *versions }).unwrap());
         }
-        Self { store, handles, twin: Twin::default(), rng: Rng::with_seed(seed), keys }
+        Self { store, handles, twin: Twin::default(), rng: Rng::with_seed(seed), keys, refused: 0 }
     }
 
     /// Writes down a version, which must be new where there are versions.
@@ -153,7 +155,7 @@ impl History {
         let version = match handle.put_with(key.as_key(), &value, &put) {
             Ok(Outcome::Done { version, before }) if holds && same(before, there) => version,
             Ok(Outcome::Refused { there: found }) if !holds && same(found, there) => return,
-            Err(error) => return assert_full(&error),
+            Err(error) => return self.note_full(&error),
             outcome => panic!("{outcome:?} where {there:?} was, under {condition:?}"),
         };
         self.take_version(at, version);
@@ -172,7 +174,7 @@ impl History {
                 let message = error.to_string();
                 return assert!(message.contains(kind.name()) && message.contains(there.kind.name()), "{message}");
             }
-            (Err(error), _) => return assert_full(&error),
+            (Err(error), _) => return self.note_full(&error),
             (Ok(merged), there) => {
                 assert!(there.as_ref().is_none_or(|there| there.kind == kind), "{kind} merged into {there:?}");
                 merged.version
@@ -197,7 +199,7 @@ impl History {
         };
         let was_there = match was_there {
             Ok(was_there) => was_there,
-            Err(error) => return assert_full(&error),
+            Err(error) => return self.note_full(&error),
         };
         assert_eq!(was_there, there.is_some());
         let table = self.twin.tables.entry(TABLES[at].0).or_default();
@@ -210,6 +212,11 @@ impl History {
             }
             None => {}
         }
+    }
+
+    fn note_full(&mut self, error: &Error) {
+        assert_eq!(error.kind(), Kind::Full, "{error}");
+        self.refused += 1;
     }
 
     pub(crate) fn compare(&self) {
@@ -242,12 +249,19 @@ impl History {
     }
 }
 
-fn assert_full(error: &Error) {
-    assert_eq!(error.kind(), Kind::Full, "{error}");
+fn store(options: &Options) -> Store {
+    Store::anonymous(options).unwrap()
 }
 
-fn history(options: &Options, seed: u64, keys: u64, steps: usize) -> History {
-    let mut history = History::new(Store::anonymous(options).unwrap(), seed, keys);
+/// Fills a store with what stays, until it takes no more, and makes a little room: so that it is cleaned, and refuses something now and then.
+pub(crate) fn fill(store: &Store) {
+    let ballast = store.create_table("ballast", TableOptions::default()).unwrap();
+    let full = (0..1 << 20).find(|key| ballast.put(*key, [0; 100]).is_err()).expect("it is full some time");
+    (0..full).step_by(12).for_each(|key| assert!(ballast.delete(key).unwrap()));
+}
+
+fn history(store: Store, seed: u64, keys: u64, steps: usize) -> History {
+    let mut history = History::new(store, seed, keys);
     for number in 0..steps {
         history.step();
         if number % 2000 == 0 {
@@ -261,14 +275,18 @@ fn history(options: &Options, seed: u64, keys: u64, steps: usize) -> History {
 #[test]
 fn a_roomy_store_is_still_a_map() {
     for seed in 0..3 {
-        history(&Options { cleaners: 1, ..Options::with_limit(64 << 20) }, seed, 400, 12_000);
+        history(store(&Options { cleaners: 1, ..Options::with_limit(64 << 20) }), seed, 400, 12_000);
     }
 }
 
 #[test]
 fn a_tight_store_is_still_a_map() {
     for seed in 10..13 {
-        history(&Options { cleaners: 0, writers: 1, ..Options::with_limit(16 << 20) }, seed, 4000, 12_000);
+        let store = store(&Options { cleaners: 0, writers: 1, ..Options::with_limit(16 << 20) });
+        fill(&store);
+        let history = history(store, seed, 4000, 12_000);
+        let moved = history.store.usage().moved;
+        assert!(moved > 0 && history.refused > 0, "{moved} bytes moved, {} changes refused", history.refused);
     }
 }
 
@@ -305,7 +323,7 @@ fn canaries_a_lost_key_and_a_changed_value_are_noticed() {
         |table: &Table, key: OwnedKey| assert_eq!(table.put(key.as_key(), "else").unwrap(), None),
         |table: &Table, _| assert_eq!(table.put("never put", "").unwrap(), None),
     ] {
-        let history = history(&Options { cleaners: 0, ..Options::with_limit(32 << 20) }, 3, 50, 500);
+        let history = history(store(&Options { cleaners: 0, ..Options::with_limit(32 << 20) }), 3, 50, 500);
         let key = history.twin.tables["plain"].keys().next().unwrap().clone();
         spoil(&history.handles[1], key);
         assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| history.compare())).is_err());

@@ -16,16 +16,19 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
+use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use hammerspace_os::process::fork::fork;
 use hammerspace_os::{Access, Dir, Shared};
 use hammerspace_store::{Cursor, Kind, Meta, Options, OwnedKey, Result, Table, ValueKind};
 
-use crate::model::{History, TABLES, Twin, key_of};
+use crate::model::{History, TABLES, Twin, fill, key_of};
 use crate::sound::Store;
 
 const WORD: u64 = 8;
+/// What must come, comes by then.
+const LONGEST: Duration = Duration::from_mins(2);
 /// What there is of a key that is not there.
 const ABSENT: u64 = 0;
 
@@ -114,7 +117,9 @@ impl Witness<'_> {
     /// Looks until it is told to stop, in every way there is.
     fn keep_looking(mut self) {
         self.board.ready().fetch_add(1, SeqCst);
-        while self.board.stop().load(SeqCst) == 0 {
+        // Nobody may be left to stop it.
+        let begun = Instant::now();
+        while self.board.stop().load(SeqCst) == 0 && begun.elapsed() < LONGEST {
             let at = self.rng.usize(..TABLES.len());
             let numbers: Vec<u64> = (0..self.rng.usize(1..20)).map(|_| self.rng.u64(..self.keys)).collect();
             match self.rng.u8(..4) {
@@ -215,14 +220,16 @@ impl Past {
     }
 }
 
-/// Takes so many steps while witnesses look, until they have seen so much change; then they are heard.
-fn watch(options: &Options, seed: u64, keys: u64) {
+/// Takes steps while witnesses look; then they are heard. Gives how many looks they took at what was changing.
+fn watch(options: &Options, seed: u64, keys: u64, begin: impl FnOnce(&Store)) -> usize {
     const WITNESSES: u64 = 2;
     let scratch = tempfile::tempdir().unwrap();
     let options = Options { region: Some(scratch.path().into()), ..options.clone() };
     let (path, board) = (scratch.path().join("store"), Board::new());
     let sights = |witness: u64| scratch.path().join(format!("sights-{witness}"));
-    let mut history = History::new(Store::create(&path, &options).unwrap(), seed, keys);
+    let store = Store::create(&path, &options).unwrap();
+    begin(&store);
+    let mut history = History::new(store, seed, keys);
     let witnesses: Vec<_> = (0..WITNESSES)
         .map(|witness| {
             fork(|| {
@@ -231,7 +238,9 @@ fn watch(options: &Options, seed: u64, keys: u64) {
             })
         })
         .collect();
+    let begun = Instant::now();
     while board.ready().load(SeqCst) < WITNESSES {
+        assert!(begun.elapsed() < LONGEST, "a witness did not come");
         std::thread::yield_now();
     }
     let mut past = Past::default();
@@ -242,15 +251,16 @@ fn watch(options: &Options, seed: u64, keys: u64) {
         past.note(step, changed, &history.twin);
     }
     board.stop().store(1, SeqCst);
+    let mut changing = 0;
     for (witness, process) in (0..).zip(witnesses) {
         assert_eq!(process.wait(), Some(0), "witness {witness}");
         let bytes = std::fs::read(sights(witness)).unwrap();
         let (all, []) = bytes.as_chunks() else { panic!("half a sight") };
-        let changing = past.judge(all.iter().copied().map(Sight::of)).unwrap();
-        println!("{} sights, {changing} of what was changing", all.len());
-        assert!(all.len() > 1000 && changing > 0, "witness {witness} saw {}, {changing} changing", all.len());
+        changing += past.judge(all.iter().copied().map(Sight::of)).unwrap();
+        assert!(all.len() > 1000, "witness {witness} took {} looks", all.len());
     }
     history.compare();
+    changing
 }
 
 fn bear_witness(board: &Board, path: &Path, sights: &Path, seed: u64, keys: u64) {
@@ -262,12 +272,12 @@ fn bear_witness(board: &Board, path: &Path, sights: &Path, seed: u64, keys: u64)
 
 #[test]
 fn other_processes_see_what_was_there_in_a_roomy_store() {
-    watch(&Options { cleaners: 1, ..Options::with_limit(64 << 20) }, 20, 100);
+    assert!(watch(&Options { cleaners: 1, ..Options::with_limit(64 << 20) }, 20, 100, |_| {}) > 0);
 }
 
 #[test]
 fn other_processes_see_what_was_there_in_a_tight_store() {
-    watch(&Options { cleaners: 0, writers: 1, ..Options::with_limit(16 << 20) }, 21, 4000);
+    watch(&Options { cleaners: 0, writers: 1, ..Options::with_limit(16 << 20) }, 21, 4000, fill);
 }
 
 /// A harness that cannot see these cannot see any.
