@@ -200,12 +200,13 @@ mod tests {
     use shuttle::thread;
 
     use super::*;
+    use crate::adopt::adopt;
     use crate::fixture::{TABLE, small};
     use crate::flaw::Flaw;
     use crate::geometry::Geometry;
-    use crate::memory::Memory;
     use crate::record::Key;
     use crate::segment::Stream;
+    use crate::sound::Memory;
     use crate::sync::Words;
     use crate::sync::scheduled::{run, take_turns};
     use crate::walk::Walk;
@@ -305,6 +306,55 @@ mod tests {
         assert_eq!((segment.expiries().first, segment.expiries().last), (LATE, LATE));
         segment.doubt_expiries();
         assert_eq!(segment.expiries().first, LATE);
+    }
+
+    /// The segments of a store that something was put into, until there were so many.
+    fn written(memory: &Memory, count: usize) -> Vec<Segment<'_>> {
+        let region = memory.view().region;
+        let segments = || (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number));
+        let of_records = |segment: &Segment<'_>| !matches!(segment.usage(), Use::Free | Use::Index);
+        for key in 0.. {
+            assert!(put(memory, key, 480, None));
+            if segments().filter(of_records).count() == count {
+                break;
+            }
+        }
+        segments().filter(of_records).collect()
+    }
+
+    #[test]
+    fn some_walks_in_vain_are_enough_for_one_change() {
+        let memory = small(64, 4096);
+        let segments = written(&memory, 20);
+        for segment in &segments {
+            segment.note_expiry(1, 8);
+        }
+        let left = || segments.iter().filter(|segment| segment.is_expiring()).count();
+        memory.owner().expire(|| true);
+        assert_eq!(left(), 20 - VAIN_WALKS as usize);
+        memory.owner().expire(|| true);
+        assert_eq!(left(), 0, "the next goes on where the last has ended");
+    }
+
+    #[test]
+    fn where_damage_hides_something_it_is_looked_again_some_time() {
+        let memory = small(64, 4096).broken();
+        let segment = written(&memory, 2)[0];
+        segment.note_expiry(1, 8);
+        memory.view().region.store(segment.start(), u64::MAX);
+        let before = now();
+        memory.owner().expire(|| true);
+        assert!((before + AGAIN..before + 2 * AGAIN).contains(&segment.expiries().first));
+    }
+
+    #[test]
+    fn an_owner_doubts_what_the_last_one_left() {
+        let memory = small(64, 4096);
+        let segment = written(&memory, 1)[0];
+        segment.note_expiry(LATE, 8);
+        segment.expiry_words()[2].store(u64::MAX, SeqCst);
+        adopt(memory.view().region).unwrap();
+        assert_eq!(segment.expiries().first, 0);
     }
 
     /// One thread puts what expires, another walks: nothing is said to expire later than it does.

@@ -221,14 +221,14 @@ impl Past {
 }
 
 /// Takes steps while witnesses look; then they are heard. Gives how many looks they took at what was changing.
-fn watch(options: &Options, seed: u64, keys: u64, begin: impl FnOnce(&Store)) -> usize {
+fn watch(options: &Options, seed: u64, keys: u64, prepare: impl FnOnce(&Store)) -> usize {
     const WITNESSES: u64 = 2;
     let scratch = tempfile::tempdir().unwrap();
     let options = Options { region: Some(scratch.path().into()), ..options.clone() };
     let (path, board) = (scratch.path().join("store"), Board::new());
     let sights = |witness: u64| scratch.path().join(format!("sights-{witness}"));
     let store = Store::create(&path, &options).unwrap();
-    begin(&store);
+    prepare(&store);
     let mut history = History::new(store, seed, keys);
     let witnesses: Vec<_> = (0..WITNESSES)
         .map(|witness| {
@@ -238,9 +238,9 @@ fn watch(options: &Options, seed: u64, keys: u64, begin: impl FnOnce(&Store)) ->
             })
         })
         .collect();
-    let begun = Instant::now();
+    let start = Instant::now();
     while board.ready().load(SeqCst) < WITNESSES {
-        assert!(begun.elapsed() < LONGEST, "a witness did not come");
+        assert!(start.elapsed() < LONGEST, "a witness did not come");
         std::thread::yield_now();
     }
     let mut past = Past::default();
