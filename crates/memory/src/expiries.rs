@@ -146,7 +146,7 @@ impl Owner {
     }
 
     /// Bytes that have been removed as they had expired, by anybody.
-    pub(crate) fn expired(&self) -> u64 {
+    pub(crate) fn expired_so_far(&self) -> u64 {
         self.expirers.removed.load(Relaxed)
     }
 

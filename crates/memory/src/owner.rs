@@ -245,7 +245,7 @@ impl Owner {
     fn take_or_gain<T>(&self, mut take: impl FnMut(&mut Pool) -> Result<Option<T>>) -> Result<T> {
         let (mut vain, vain_max, mut looks) = (0, VAIN_PASSES * self.cleaners.len(), 0);
         loop {
-            let (before, expired) = (self.passes.so_far(), self.expired());
+            let (before, expired) = (self.passes.so_far(), self.expired_so_far());
             let mut pool = lock(&self.pool);
             let why = match take(&mut pool) {
                 Ok(Some(taken)) => return Ok(taken),
@@ -263,7 +263,7 @@ impl Owner {
             vain = if is_gain { 0 } else { vain + 1 };
             drop(pool);
             if !has_gained && !is_gain || vain > vain_max {
-                let is_little = || self.expired().wrapping_sub(expired) < gain_min(&self.region);
+                let is_little = || self.expired_so_far().wrapping_sub(expired) < gain_min(&self.region);
                 self.expire(is_little);
                 if !is_little() && looks < LOOKS {
                     (vain, looks) = (0, looks + 1);
