@@ -164,7 +164,7 @@ impl Cleaner {
         let region = &owner.region;
         let head = &mut self.heads[survivors];
         // The first segments are those that a former owner left open: they may have little room.
-        while !head.has_room(region, record.head.size()) {
+        while !head.has_room(region, record.size) {
             let Some(segment) = owner.survivor(Stream::SURVIVORS[survivors])? else { return Ok(false) };
             head.renew(region, segment, region.word(CLOCK).load(Relaxed));
         }
@@ -176,23 +176,24 @@ impl Cleaner {
         let named = home.0.find(|at, slot| (slot.address() == record.address).then_some((at, slot)));
         let Some((at, slot)) = named else { return Ok(true) };
         // It may have grown since it was looked at; the room it has is the same, unless somebody damages it right now.
-        let size = record.head.size();
+        let size = record.size;
         let record = Record::at(region, record.address);
-        if record.head.size() != size {
+        if record.size != size {
             return Ok(true);
         }
         if owner.dropped.contains(record.head.table()) || Seen::of(region, record).is_expired() {
             owner.forget(home, at, slot, record, hash);
             return Ok(true);
         }
-        let cleaned = record.head.cleaned();
-        let address = head.append_copy(region, record, cleaned, |_| {});
-        at.store(slot.moved_to(address).0, Release);
+        let survivor = Record::new(head.next(), record.head.cleaned());
+        record.copy(region, survivor);
+        head.commit(region, survivor, record.expiry(region));
+        at.store(slot.moved_to(survivor.address).0, Release);
         Segment::bury_record(region, record);
-        if cleaned.size() < size {
-            owner.live.fetch_sub(size - cleaned.size(), Relaxed);
+        if survivor.size < size {
+            owner.live.fetch_sub(size - survivor.size, Relaxed);
         }
-        self.stats.moved += cleaned.size();
+        self.stats.moved += survivor.size;
         Ok(true)
     }
 }
@@ -275,7 +276,7 @@ mod tests {
     fn what_was_not_counted_comes_back() {
         let memory = worn(0);
         let (segment, first) = first_closed(memory.view().region);
-        segment.bury(first.head.size().wrapping_neg());
+        segment.bury(first.size.wrapping_neg());
         clean_all(&memory);
         assert_eq!((missing(&memory), memory.damaged()), (vec![], 0));
         assert_ne!(segment.usage(), Use::Cleaning(Stream::LONG));

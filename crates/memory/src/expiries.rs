@@ -121,7 +121,7 @@ impl Segment<'_> {
 
 /// Bytes that go when a record expires: its own, and those of its parts.
 pub(crate) fn len_with_parts(region: &Region, record: Record) -> u64 {
-    record.head.size() + Old { region, record }.large().map_or(0, |large| large.len)
+    record.size + Old { region, record }.large().map_or(0, |large| large.len)
 }
 
 impl Owner {

@@ -77,10 +77,12 @@ pub(crate) fn in_flight<'r>(
     Ok(())
 }
 
-/// Asks for the home of a hash, where the directory shows it now.
+/// Asks for the home of a hash, where the directory shows it now, and gives that place.
 #[inline]
-pub(crate) fn ask_for_home(region: &Region, hash: u64) {
-    region.prefetch(Flight::start(region, hash).home(region).address());
+pub(crate) fn ask_for_home(region: &Region, hash: u64) -> Place {
+    let flight = Flight::start(region, hash);
+    region.prefetch(flight.home(region).address());
+    flight.place
 }
 
 /// Asks for the first lines of the record that a slot names.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::expiries::len_with_parts;
 use crate::flaw::Flaw;
 use crate::geometry::BUCKET;
-use crate::record::{Head as RecordHead, Key, Record, Traits};
+use crate::record::Record;
 use crate::region::Region;
 use crate::segment::{Segment, Stream, Use};
 use crate::sync::Ordering::Release;
@@ -59,54 +59,21 @@ impl Head {
 
     /// Where the next record goes. Whoever sees a byte of it sees that the generation has changed (`Segment::begin`).
     #[inline]
-    fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         fence(Release);
         self.start + self.used
     }
 
-    /// Appends a record that fits, and gives its address.
+    /// Counts the record that was written where the next one goes, and fits: from here on it may be named.
     #[inline]
-    pub(crate) fn append(
-        &mut self,
-        region: &Region,
-        head: RecordHead,
-        traits: &Traits,
-        key: Key<'_>,
-        value: &[u8],
-    ) -> u64 {
-        let address = self.next();
-        Record::write(region, address, head, traits, key, value);
-        self.commit(region, head, traits.expiry);
-        address
-    }
-
-    /// Appends a copy of another record, and gives its address. `finish` may write what comes after the copied value.
-    #[inline]
-    pub(crate) fn append_copy(
-        &mut self,
-        region: &Region,
-        from: Record,
-        head: RecordHead,
-        finish: impl FnOnce(Record),
-    ) -> u64 {
-        let address = self.next();
-        from.copy(region, address, head);
-        finish(Record { address, head });
-        self.commit(region, head, from.expiry(region));
-        address
-    }
-
-    /// Counts a record: from here on it may be named.
-    #[inline]
-    fn commit(&mut self, region: &Region, head: RecordHead, expiry: Option<u64>) {
+    pub(crate) fn commit(&mut self, region: &Region, record: Record, expiry: Option<u64>) {
         let segment = Segment::new(region, self.number);
-        let tables = self.tables | 1 << (head.table() % 64);
+        let tables = self.tables | 1 << (record.head.table() % 64);
         if tables != self.tables {
             self.tables = tables;
             segment.set_tables(tables);
         }
-        let record = Record { address: self.start + self.used, head };
-        self.used += head.size();
+        self.used += record.size;
         for line in LINES_AHEAD {
             region.prefetch(self.start + self.used + line * BUCKET);
         }

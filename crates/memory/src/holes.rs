@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 
 use crate::flaw::Flaw;
 use crate::geometry::WORD;
-use crate::record::{Head, Key, Record, Traits};
+use crate::record::{Head, Record};
 use crate::region::{CLOCK, LIMIT, Region};
 use crate::segment::{Segment, Stream, Use};
 use crate::sync::Ordering::Relaxed;
@@ -86,14 +86,14 @@ impl Holes {
     /// Takes note of a record that one of this size is about to replace: of the use that its segment is in while something names it.
     #[inline]
     pub(crate) fn add(&mut self, region: &Region, record: Record, successor: u64) {
-        if self.are_for(record.head) && (successor == record.head.size() || is_followed(region, record)) {
+        if self.are_for(record.head, record.size) && (successor == record.size || is_followed(region, record)) {
             self.remember(region, record);
         }
     }
 
     #[inline(never)]
     fn remember(&mut self, region: &Region, record: Record) {
-        let (address, size) = (record.address, record.head.size());
+        let Record { address, size, .. } = record;
         let Some(segment) = Segment::of(region, address) else { return };
         let class = &mut self.classes[class_of(size)];
         if class.len() == MOST {
@@ -102,10 +102,10 @@ impl Holes {
         class.push_back(Hole { address, size, use_number: segment.use_number() });
     }
 
-    /// Whether a record with this head may go to one.
+    /// Whether a record of this size may go to one.
     #[inline]
-    pub(crate) fn are_for(&self, head: Head) -> bool {
-        head.size() >= self.least && !head.is_expiring()
+    pub(crate) fn are_for(&self, head: Head, size: u64) -> bool {
+        size >= self.least && !head.is_expiring()
     }
 
     /// A hole for such a record of this size, if there is one that can be filled now.
@@ -129,12 +129,12 @@ impl Holes {
 /// Whether another record or nothing seems to begin where this one ends: it hardly does where damage has made a record longer. Zeros would be
 /// one with an empty key.
 fn is_followed(region: &Region, record: Record) -> bool {
-    let end = record.address + record.head.size();
+    let end = record.address + record.size;
     Segment::of(region, record.address).is_some_and(|segment| match end.cmp(&(segment.start() + segment.used())) {
         Less => {
-            let next = Record::at(region, end).head;
-            let fits = end + next.size() <= segment.start() + segment.used();
-            next.can_be() && next.key_len() > 0 && fits && segment.tables() & 1 << (next.table() % 64) != 0
+            let Record { head, size, .. } = Record::at(region, end);
+            let fits = end + size <= segment.start() + segment.used();
+            head.can_be() && head.key_len() > 0 && fits && segment.tables() & 1 << (head.table() % 64) != 0
         }
         order => order == Equal,
     })
@@ -175,30 +175,25 @@ impl<'r> Filling<'r> {
         let is_there = hole.segment(region).is_some()
             && segment.may_be_refilled(epoch)
             && hole.address + hole.size <= segment.start() + segment.used()
-            && Record::at(region, hole.address).head.size() == hole.size;
+            && Record::at(region, hole.address).size == hole.size;
         is_there.then_some(filling)
     }
 
-    /// Writes a copy of another record, and gives its address. `finish` may write what comes after the copied value.
+    /// Where the record with this head goes, which may be written from here on.
     #[inline(never)]
-    pub(crate) fn write_copy(&self, from: Record, head: Head, finish: impl FnOnce(Record)) -> u64 {
-        self.segment.refill(head, self.epoch);
-        from.copy(self.region, self.address, head);
-        finish(Record { address: self.address, head });
+    pub(crate) fn refill(&self, head: Head, size: u64) -> u64 {
+        self.segment.refill(head, size, self.epoch);
         self.address
     }
 
-    /// Writes the record, and gives its address. So many bytes are `live` in all.
+    /// Writes its value. So many bytes are `live` in all.
     #[inline(never)]
-    pub(crate) fn write(&self, live: u64, head: Head, traits: &Traits, key: Key<'_>, value: &[u8]) -> u64 {
-        self.segment.refill(head, self.epoch);
-        let value_address = Record::begin(self.region, self.address, head, traits, key);
+    pub(crate) fn write_value(&self, live: u64, address: u64, value: &[u8]) {
         if value.len() >= STREAMED && live > CACHES {
-            self.region.stream_bytes(value_address, value);
+            self.region.stream_bytes(address, value);
         } else {
-            self.region.write_bytes(value_address, value);
+            self.region.write_bytes(address, value);
         }
-        self.address
     }
 }
 
@@ -216,6 +211,7 @@ mod tests {
     use crate::fixture::{TABLE, small};
     use crate::index::bucket::Home;
     use crate::index::directory::Place;
+    use crate::record::{Key, Traits};
     use crate::sound::Memory;
     use crate::sync::lock;
     use crate::update::TableId;
@@ -320,9 +316,9 @@ mod tests {
     fn who_was_slow_fills_nothing() {
         let memory = filled().broken();
         let (segment, old) = (segment(&memory, 0), record(&memory, TABLE, 0));
-        let hole = Hole { address: old.address, size: old.head.size(), use_number: segment.use_number() };
+        let hole = Hole { address: old.address, size: old.size, use_number: segment.use_number() };
         let stream = segment.claim_to_fill().unwrap();
-        segment.refill(old.head, 6);
+        segment.refill(old.head, old.size, 6);
         segment.set_usage(Use::Closed(stream));
         for (epoch, may) in [(5, false), (6, false), (7, true), (6 + (1 << 31), false)] {
             assert_eq!(Filling::begin(&memory.owner().region, &hole, epoch).is_some(), may, "{epoch}");
@@ -359,13 +355,13 @@ mod tests {
     fn what_is_no_record_of_the_size_any_more_is_not_filled() {
         let memory = filled().broken();
         let (region, segment, old) = (&memory.owner().region, segment(&memory, 0), record(&memory, TABLE, 0));
-        let hole = Hole { address: old.address, size: old.head.size(), use_number: segment.use_number() };
+        let hole = Hole { address: old.address, size: old.size, use_number: segment.use_number() };
         let may_be_filled = || Filling::begin(region, &hole, 99).is_some();
         assert!(may_be_filled());
         region.store(old.address, old.head.0 ^ 1 << 8);
         assert!(!may_be_filled(), "it is longer");
         region.store(old.address, old.head.0);
-        segment.set_used(old.address - segment.start() + old.head.size() - 8);
+        segment.set_used(old.address - segment.start() + old.size - 8);
         assert!(!may_be_filled(), "it ends where nothing was written");
     }
 
@@ -428,8 +424,10 @@ mod tests {
     fn the_shortest_records_look_for_no_holes_where_segments_are_few() {
         let memory = small(64, 8 << 10);
         allow(&memory, true, 0);
-        let is_for =
-            |len| memory.owner().take_seat().holes.are_for(Head::new(1, Key::Integer(1), len, &Traits::default()));
+        let is_for = |len| {
+            let head = Head::new(1, Key::Integer(1), len, &Traits::default());
+            memory.owner().take_seat().holes.are_for(head, head.size())
+        };
         assert_eq!([16, 24, 32].map(is_for), [false, false, true]);
     }
 

@@ -213,7 +213,7 @@ impl Owner {
     pub(crate) fn remove(&self, home: &Locked<'_>, at: &AtomicU64, slot: Slot, record: Record) {
         home.0.remove(at, slot);
         Segment::bury_record(&self.region, record);
-        self.live.fetch_sub(record.head.size(), Relaxed);
+        self.live.fetch_sub(record.size, Relaxed);
     }
 
     /// Removes a record that its slot in this home names, and the parts of its value.

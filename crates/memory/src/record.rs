@@ -295,13 +295,6 @@ impl Head {
         self.value_len() <= INLINE_MAX && (self.has_integer_key() || self.key_code() <= KEY_LEN_MAX as u64)
     }
 
-    /// Whether the value may grow to this length where the record lies.
-    #[inline]
-    pub(crate) fn has_room_for(self, value_len: usize) -> bool {
-        let is_told = !self.is_versioned() || self.version_of(0) <= self.grown_to(value_len).version_of(0);
-        is_told && value_len <= INLINE_MAX && self.grown_to(value_len).body() == self.body()
-    }
-
     /// The version of the record that begins so and has this sequence. It is another one, and greater, for each length up to 65535.
     #[inline]
     pub(crate) fn version_of(self, sequence: u64) -> u64 {
@@ -328,26 +321,41 @@ fn granule_of_new(table: u16, len: usize) -> u32 {
 pub(crate) struct Record {
     pub(crate) address: u64,
     pub(crate) head: Head,
+    /// Bytes of it all, as the head says: worked out once, since a change asks for them time and again.
+    pub(crate) size: u64,
 }
 
 impl Record {
+    #[inline]
+    pub(crate) fn new(address: u64, head: Head) -> Self {
+        Self { address, head, size: head.size() }
+    }
+
     /// Looks at the record at `address`; the value is not shorter than the head says.
     #[inline]
     pub(crate) fn at(region: &Region, address: u64) -> Self {
-        Self { address, head: Head(region.load(address)) }
+        Self::new(address, Head(region.load(address)))
     }
 
     /// Refuses a record that runs out of its segment: an owner must not count, copy or write there.
     #[inline]
     pub(crate) fn check(self, region: &Region) -> Result<()> {
-        if region.layout.holds(self.address, self.head.size()) { Ok(()) } else { Err(self.damaged()) }
+        if region.layout.holds(self.address, self.size) { Ok(()) } else { Err(self.damaged()) }
     }
 
     #[cold]
     fn damaged(self) -> Error {
-        let finding = format!("the key's record claims {} bytes, and runs out of its segment", self.head.size());
+        let finding = format!("the key's record claims {} bytes, and runs out of its segment", self.size);
         let error = Error::new(Kind::Corrupt, finding).at(self.address);
         error.remedy("`hammerspace store verify` tells what else is damaged; save the rest, and create the store anew")
+    }
+
+    /// Whether its value may grow to this length where it lies.
+    #[inline]
+    pub(crate) fn has_room_for(self, value_len: usize) -> bool {
+        let grown = self.head.grown_to(value_len);
+        let is_told = !self.head.is_versioned() || self.head.version_of(0) <= grown.version_of(0);
+        is_told && value_len <= INLINE_MAX && grown.size() == self.size && !self.head.is_large()
     }
 
     #[inline]
@@ -421,41 +429,36 @@ impl Record {
         region.bytes(self.value_address(), self.head.value_len().min(INLINE_MAX))
     }
 
-    /// Writes a whole record at `address`. Nothing names it yet.
+    /// Writes all of the record but its value; gives where that goes. Nothing names it yet.
     #[inline]
-    pub(crate) fn write(region: &Region, address: u64, head: Head, traits: &Traits, key: Key<'_>, value: &[u8]) {
-        region.write_bytes(Self::begin(region, address, head, traits, key), value);
-    }
-
-    /// Writes all of a record at `address` but its value; gives where that goes.
-    #[inline]
-    pub(crate) fn begin(region: &Region, address: u64, head: Head, traits: &Traits, key: Key<'_>) -> u64 {
-        let word = |offset: u64, value: u64| region.word(address + offset).store(value, Relaxed);
-        word(0, head.0);
+    pub(crate) fn write(self, region: &Region, traits: &Traits, key: Key<'_>) -> u64 {
+        let word = |offset: u64, value: u64| region.word(self.address + offset).store(value, Relaxed);
+        word(0, self.head.0);
         if let Some(sequence) = traits.sequence {
             word(WORD, sequence << SEQUENCE_SHIFT);
         }
         if let Some(expiry) = traits.expiry {
-            word(head.prefix() - WORD, expiry);
+            word(self.head.prefix() - WORD, expiry);
         }
+        let address = self.key_address();
         match key {
-            Key::Integer(key) => word(head.prefix(), key),
-            Key::Bytes(bytes) => region.write_bytes(address + head.prefix(), bytes),
+            Key::Integer(key) => word(self.head.prefix(), key),
+            Key::Bytes(bytes) => region.write_bytes(address, bytes),
         }
-        address + head.prefix() + key.len() as u64
+        address + key.len() as u64
     }
 
-    /// Writes a copy of this record at `address`, as `head` says, which differs in what comes after the value at most.
+    /// Writes a copy of this record where `to` is to be, which differs in what comes after the value at most.
     #[inline]
-    pub(crate) fn copy(self, region: &Region, address: u64, head: Head) {
-        region.copy_words(self.address + WORD, address + WORD, self.head.size().min(head.size()) - WORD);
-        region.word(address).store(head.0, Relaxed);
+    pub(crate) fn copy(self, region: &Region, to: Self) {
+        region.copy_words(self.address + WORD, to.address + WORD, self.size.min(to.size) - WORD);
+        region.word(to.address).store(to.head.0, Relaxed);
     }
 
     /// Replaces the sequence of a record that nothing names yet.
     #[inline]
-    pub(crate) fn set_sequence(region: &Region, address: u64, sequence: u64) {
-        region.word(address + WORD).store(sequence << SEQUENCE_SHIFT, Relaxed);
+    pub(crate) fn set_sequence(self, region: &Region, sequence: u64) {
+        region.word(self.address + WORD).store(sequence << SEQUENCE_SHIFT, Relaxed);
     }
 }
 
@@ -482,7 +485,8 @@ mod tests {
         let of = |len: usize| Head::new(1, Key::Integer(1), 0, &Traits::default()).regrown_to(len);
         let head = of(1000);
         assert_eq!((granule_of_grown(1000), head.size()), (4, 16 + 1024));
-        assert!(head.has_room_for(1024) && !head.has_room_for(1025) && !of(INLINE_MAX).has_room_for(INLINE_MAX + 1));
+        let has_room = |head, len| Record::new(0, head).has_room_for(len);
+        assert!(has_room(head, 1024) && !has_room(head, 1025) && !has_room(of(INLINE_MAX), INLINE_MAX + 1));
         let grown = head.grown_to(1024);
         assert_eq!((grown.size(), grown.value_len(), grown.kind()), (16 + 1024, 1024, 0));
         // The first cleaner keeps the slack of what has grown, the second does not.
@@ -502,7 +506,9 @@ mod tests {
             assert!(versions[..1 << 16].is_sorted_by(|one, next| one < next));
             assert_eq!([versions[0], versions[1 << 16]], [sequence << 16; 2]);
         }
-        let room = |len: u64, sequence| [len - 1, len, len + 1].map(|to| of(len, sequence).has_room_for(to as usize));
+        let room = |len: u64, sequence| {
+            [len - 1, len, len + 1].map(|to| Record::new(0, of(len, sequence)).has_room_for(to as usize))
+        };
         assert_eq!([room(9, Some(0)), room(9, None)], [[false, true, true], [true; 3]]);
     }
 
@@ -543,7 +549,7 @@ mod tests {
         let mut copied = 0;
         while head.value_len() + 16 <= INLINE_MAX {
             let len = head.value_len() + 16;
-            if !head.has_room_for(len) {
+            if !Record::new(0, head).has_room_for(len) {
                 copied += len;
                 head = head.regrown_to(len);
             }

@@ -31,34 +31,40 @@ impl Seat {
         &mut self.heads[usize::from(stream.0)]
     }
 
-    /// A hole for a record with this head, which takes the place of one of `old_size` bytes.
+    /// A hole for a record of `size` bytes, which takes the place of one of `old_size`.
     #[inline]
-    pub(crate) fn hole<'r>(&mut self, owner: &'r Owner, head: RecordHead, old_size: u64) -> Option<Filling<'r>> {
-        if !self.holes.are_for(head) {
+    pub(crate) fn hole<'r>(
+        &mut self,
+        owner: &'r Owner,
+        head: RecordHead,
+        size: u64,
+        old_size: u64,
+    ) -> Option<Filling<'r>> {
+        if !self.holes.are_for(head, size) {
             return None;
         }
-        let growth = head.size().saturating_sub(old_size);
+        let growth = size.saturating_sub(old_size);
         let may_grow = growth == 0 || owner.live() + growth <= owner.growth_live_max.load(Relaxed);
-        if may_grow { self.holes.take(&owner.region, head.size()) } else { None }
+        if may_grow { self.holes.take(&owner.region, size) } else { None }
     }
 
-    /// Counts a record that was written.
+    /// Counts a record of so many bytes that was written.
     #[inline]
-    pub(crate) fn enliven(&mut self, record: RecordHead) {
-        self.live += record.size().cast_signed();
+    pub(crate) fn enliven(&mut self, size: u64) {
+        self.live += size.cast_signed();
     }
 
     /// Counts a record as dead.
     #[inline]
     pub(crate) fn bury(&mut self, region: &Region, record: Record) {
-        self.live -= record.head.size().cast_signed();
+        self.live -= record.size.cast_signed();
         Segment::bury_record(region, record);
     }
 
     /// Counts a record that was put in a hole; for all, once there are more: the clock is everybody's, and who writes looks at it each time.
     #[inline(never)]
-    pub(crate) fn count_filled(&mut self, owner: &Owner, record: RecordHead) {
-        self.filled += record.size();
+    pub(crate) fn count_filled(&mut self, owner: &Owner, size: u64) {
+        self.filled += size;
         if self.filled >= uncounted_max(&owner.region) {
             owner.region.word(CLOCK).fetch_add(std::mem::take(&mut self.filled), Relaxed);
             self.count(owner);
@@ -81,18 +87,17 @@ impl Seat {
 mod tests {
     use super::*;
     use crate::fixture::small;
-    use crate::record::{Key, Traits};
 
     /// Or else all of it could come to be live before anybody takes a segment.
     #[test]
     fn what_grows_in_holes_is_counted_before_long() {
         let memory = small(64, 4096);
-        let (owner, record) = (memory.owner(), RecordHead::new(1, Key::Integer(1), 100, &Traits::default()));
+        let (owner, size) = (memory.owner(), 120);
         let seat = &mut owner.take_seat();
         let before = owner.live();
-        for _ in 0..uncounted_max(&owner.region).div_ceil(record.size()) {
-            seat.enliven(record);
-            seat.count_filled(owner, record);
+        for _ in 0..uncounted_max(&owner.region).div_ceil(size) {
+            seat.enliven(size);
+            seat.count_filled(owner, size);
         }
         assert!((uncounted_max(&owner.region)..512).contains(&(owner.live() - before)) && seat.filled == 0);
     }

@@ -202,7 +202,7 @@ impl<'r> Segment<'r> {
     /// Counts a record as dead, wherever it lies.
     pub(crate) fn bury_record(region: &'r Region, record: Record) {
         if let Some(segment) = Self::of(region, record.address) {
-            segment.bury(record.head.size());
+            segment.bury(record.size);
         }
     }
 
@@ -262,9 +262,9 @@ impl<'r> Segment<'r> {
     ///
     /// For readers as in [`begin`](Self::begin): they may still be in the dead one, and whoever sees the generation sees the slot that had
     /// to change before. It is counted as live first: who dies over it has counted too little as dead, never too much.
-    pub(crate) fn refill(self, head: Head, epoch: u32) {
+    pub(crate) fn refill(self, head: Head, size: u64, epoch: u32) {
         debug_assert!(self.may_be_refilled(epoch) || Flaw::NotClaimed.is_planted());
-        self.bury(head.size().wrapping_neg());
+        self.bury(size.wrapping_neg());
         self.set_tables(self.tables() | 1 << (head.table() % 64));
         if !Flaw::NotRenewed.is_planted() {
             let generation = u64::from(epoch) << REFILL_SHIFT | u64::from(self.use_number());

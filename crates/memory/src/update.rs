@@ -10,6 +10,7 @@ use hammerspace_error::{Error, Kind, Result};
 
 use crate::change::{Change, Old, Outcome, Value};
 use crate::flight::{ask_for_home, ask_for_record};
+use crate::holes::Filling;
 use crate::index::bucket::Locked;
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
@@ -18,7 +19,7 @@ use crate::owner::Owner;
 use crate::pool::For;
 use crate::read::Seen;
 use crate::record::{Head, INLINE_MAX, KEY_LEN_MAX, Key, Record, Traits};
-use crate::region::{Region, SEQUENCE};
+use crate::region::SEQUENCE;
 use crate::seat::Seat;
 use crate::segment::Stream;
 use crate::sync::AtomicU64;
@@ -48,16 +49,6 @@ struct Found<'r> {
     at: &'r AtomicU64,
     slot: Slot,
     old: Old<'r>,
-}
-
-/// A record to be written.
-enum Draft<'c> {
-    New {
-        traits: Traits,
-        value: Cow<'c, [u8]>,
-    },
-    /// This record, these bytes longer.
-    Longer(Record, &'c [u8]),
 }
 
 /// What one try came to.
@@ -91,7 +82,7 @@ pub(crate) fn update<'c>(
     }
     let target = Target { table, key, hash, who };
     // Before the seat: nothing is asked for while a lock is taken.
-    ask_for_home(&owner.region, hash);
+    let mut place = ask_for_home(&owner.region, hash);
     let mut seat = owner.take_seat();
     // On the seat: whoever drops a table waits for all seats.
     if owner.dropped.contains(table.number) {
@@ -101,11 +92,12 @@ pub(crate) fn update<'c>(
     let mut outcome = Outcome::default();
     let mut orphan = None;
     loop {
-        match attempt(owner, &mut seat, target, &mut decide, &mut outcome, &mut orphan)? {
+        match attempt(owner, &mut seat, target, place, &mut decide, &mut outcome, &mut orphan)? {
             Try::Done => break,
             Try::NoRoom { stream, size, who } => owner.make_room(&mut seat, stream, size, who)?,
             Try::NoSlot(place) => owner.split(place, hash)?,
         }
+        place = Place::of(&owner.region, hash);
     }
     drop(seat);
     if let Some(orphan) = orphan {
@@ -114,18 +106,19 @@ pub(crate) fn update<'c>(
     Ok(outcome)
 }
 
-#[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
-#[inline(always)]
+/// One try. A call of its own: in the loop around it much would be worked out ahead, before the home is asked for.
+#[inline(never)]
 fn attempt<'c>(
     owner: &Owner,
     seat: &mut Seat,
     target: Target<'_>,
+    place: Place,
     decide: &mut impl FnMut(Option<&Old<'_>>) -> Change<'c>,
     outcome: &mut Outcome,
     orphan: &mut Option<Orphan>,
 ) -> Result<Try> {
     let region = &owner.region;
-    let home = Locked::of(region, target.hash, owner.incarnation)?;
+    let home = Locked::at(region, place, target.hash, owner.incarnation)?;
     let found = home.0.find(|at, slot| {
         ask_for_record(region, slot);
         let record = Record::at(region, slot.address());
@@ -133,89 +126,126 @@ fn attempt<'c>(
         is_it.then_some(Found { at, slot, old: Old { region, record } })
     });
     outcome.seen = found.as_ref().map(|found| Seen::of(region, found.old.record)).filter(|seen| !seen.is_expired());
-    let visible = found.as_ref().map(|found| &found.old).filter(|_| outcome.seen.is_some());
-    let change = match decide(visible) {
-        Change::Expire(_) if visible.is_none() => Change::Keep,
-        change => change,
-    };
-    if let Change::Keep = change {
-        outcome.version = outcome.seen.and_then(|seen| seen.version());
-        return Ok(Try::Done);
-    }
-    // Only these need the room that the old record claims.
-    if let (Change::Append { .. } | Change::Word { .. }, Some(old)) = (&change, visible) {
-        old.record.check(region)?;
-    }
-    if let Some(now) = visible.and_then(|old| replace_in_place(region, old, &change)) {
-        outcome.version = now.version(region);
-        return Ok(Try::Done);
-    }
-    let replaced = found.as_ref().filter(|found| found.old.large().is_some_and(|large| !change.keeps(large)));
-    let draft = draft(visible, change)?;
-    *orphan = replaced.and_then(|found| Orphan::of(&found.old, target.hash));
-    if let Some(draft) = draft {
-        let mut tried = write(owner, seat, target, &home, found.as_ref(), draft, &mut outcome.version);
-        if let Try::NoRoom { size, who, .. } = &mut tried
-            && *size <= given_back(found.as_ref(), orphan.as_ref())
-        {
-            *who = For::Keeper;
+    let visible = found.as_ref().filter(|_| outcome.seen.is_some());
+    let written = &mut outcome.version;
+    match (decide(visible.map(|found| &found.old)), visible) {
+        (Change::Keep, _) | (Change::Expire(_), None) => {
+            *written = outcome.seen.and_then(|seen| seen.version());
+            Ok(Try::Done)
         }
-        if !matches!(tried, Try::Done)
-            && let Some(orphan) = orphan.take()
-        {
-            orphan.spare(region);
+        (Change::Append { bytes, .. }, Some(found)) => grow(owner, seat, target, &home, found, bytes, written),
+        (Change::Word { kind, word }, Some(found)) if replace_word(found, kind, word)? => {
+            *written = found.old.record.version(region);
+            Ok(Try::Done)
         }
-        return Ok(tried);
+        (change, _) => replace(owner, seat, target, &home, found.as_ref(), visible.is_some(), change, written, orphan),
     }
-    if let Some(found) = found {
-        home.0.remove(found.at, found.slot);
-        seat.bury(region, found.old.record);
-    }
-    Ok(Try::Done)
 }
 
-/// Bytes that come back when a record gives way, and the parts with it that nothing names then.
-fn given_back(found: Option<&Found<'_>>, orphan: Option<&Orphan>) -> u64 {
-    found.map_or(0, |found| found.old.record.head.size()) + orphan.map_or(0, Orphan::len)
-}
-
-/// Makes the change where the record lies, if that can be done without a reader seeing half of it; gives the record as it is then.
+/// Makes the value longer: where it lies, if there is room behind it, or in a record of its own.
 #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
 #[inline(always)]
-fn replace_in_place(region: &Region, old: &Old<'_>, change: &Change<'_>) -> Option<Record> {
-    let (record, head) = (old.record, old.record.head);
-    if head.is_large() {
-        return None;
+fn grow(
+    owner: &Owner,
+    seat: &mut Seat,
+    target: Target<'_>,
+    home: &Locked<'_>,
+    found: &Found<'_>,
+    bytes: &[u8],
+    written: &mut Option<u64>,
+) -> Result<Try> {
+    let (region, old) = (&owner.region, found.old.record);
+    old.check(region)?;
+    let old_len = old.head.value_len();
+    let len = old_len + bytes.len();
+    if old.has_room_for(len) {
+        let now = Record { head: old.head.grown_to(len), ..old };
+        region.write_bytes(old.value_address() + old_len as u64, bytes);
+        region.store(old.address, now.head.0);
+        *written = now.version(region);
+        return Ok(Try::Done);
     }
-    match *change {
-        Change::Append { bytes, .. } => {
-            let len = head.value_len() + bytes.len();
-            let grown = head.grown_to(len);
-            head.has_room_for(len).then(|| {
-                region.write_bytes(record.value_address() + head.value_len() as u64, bytes);
-                region.store(record.address, grown.0);
-                Record { head: grown, ..record }
-            })
+    check_len(found.old.len() as usize + bytes.len())?;
+    let head = old.head.regrown_to(len);
+    Ok(write(owner, seat, target, home, Some(found), head, old.expiry(region), written, |record, sequence, _| {
+        old.copy(region, record);
+        if let Some(sequence) = sequence {
+            record.set_sequence(region, sequence);
         }
-        // Its version would have to change in the same instant.
-        Change::Word { kind, word }
-            if kind == head.kind() && head.value_len() == size_of::<u64>() && !head.is_versioned() =>
-        {
-            // Where it has grown, a reader may have the head of a shorter value, and would take some of these bytes for it.
-            let fits = record.value_address().is_multiple_of(8) && !head.has_grown();
-            fits.then(|| {
-                region.word(record.value_address()).store(word, Relaxed);
-                record
-            })
-        }
-        _ => None,
+        region.write_bytes(record.value_address() + old_len as u64, bytes);
+    }))
+}
+
+/// Replaces a number where it lies. `false` if a reader could see half of that.
+#[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
+#[inline(always)]
+fn replace_word(Found { old: Old { region, record }, .. }: &Found<'_>, kind: u8, word: u64) -> Result<bool> {
+    record.check(region)?;
+    let (head, address) = (record.head, record.value_address());
+    let is_word = kind == head.kind() && head.value_len() == size_of::<u64>() && !head.is_large();
+    // A version would have to change in the same instant. And where it has grown, a reader may have the head of a shorter value, and would
+    // take some of these bytes for it.
+    let fits = is_word && !head.is_versioned() && !head.has_grown() && address.is_multiple_of(8);
+    if fits {
+        region.word(address).store(word, Relaxed);
     }
+    Ok(fits)
+}
+
+/// Lets another record take the place of what there is, or nothing.
+#[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
+#[inline(always)]
+#[expect(clippy::too_many_arguments)]
+fn replace(
+    owner: &Owner,
+    seat: &mut Seat,
+    target: Target<'_>,
+    home: &Locked<'_>,
+    found: Option<&Found<'_>>,
+    is_visible: bool,
+    change: Change<'_>,
+    written: &mut Option<u64>,
+    orphan: &mut Option<Orphan>,
+) -> Result<Try> {
+    let region = &owner.region;
+    let replaced = found.filter(|found| found.old.large().is_some_and(|large| !change.keeps(large)));
+    let draft = draft(found.filter(|_| is_visible).map(|found| &found.old), change)?;
+    *orphan = replaced.and_then(|found| Orphan::of(&found.old, target.hash));
+    let Some((traits, value)) = draft else {
+        if let Some(found) = found {
+            home.0.remove(found.at, found.slot);
+            seat.bury(region, found.old.record);
+        }
+        return Ok(Try::Done);
+    };
+    let old_size = found.map_or(0, |found| found.old.record.size);
+    let sequence = target.table.is_versioned.then_some(0);
+    let head = Head::new(target.table.number, target.key, value.len(), &Traits { sequence, ..traits }).within(old_size);
+    let fill = |record: Record, sequence, filling: Option<&Filling<'_>>| {
+        let address = record.write(region, &Traits { sequence, ..traits }, target.key);
+        match filling {
+            Some(filling) => filling.write_value(owner.live(), address, &value),
+            None => region.write_bytes(address, &value),
+        }
+    };
+    let mut tried = write(owner, seat, target, home, found, head, traits.expiry, written, fill);
+    if let Try::NoRoom { size, who, .. } = &mut tried
+        && *size <= old_size + orphan.as_ref().map_or(0, Orphan::len)
+    {
+        *who = For::Keeper;
+    }
+    if !matches!(tried, Try::Done)
+        && let Some(orphan) = orphan.take()
+    {
+        orphan.spare(region);
+    }
+    Ok(tried)
 }
 
 /// The record that a change asks for; `None` if that is no record.
 #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
 #[inline(always)]
-fn draft<'c>(old: Option<&Old<'_>>, change: Change<'c>) -> Result<Option<Draft<'c>>> {
+fn draft<'c>(old: Option<&Old<'_>>, change: Change<'c>) -> Result<Option<(Traits, Cow<'c, [u8]>)>> {
     let mut traits = Traits::default();
     let value = match change {
         Change::Keep | Change::Delete => return Ok(None),
@@ -238,10 +268,6 @@ fn draft<'c>(old: Option<&Old<'_>>, change: Change<'c>) -> Result<Option<Draft<'
             Cow::Owned(value)
         }
         Change::Append { kind, bytes } => {
-            if let Some(old) = old {
-                check_len(old.len() as usize + bytes.len())?;
-                return Ok(Some(Draft::Longer(old.record, bytes)));
-            }
             traits.kind = kind;
             Cow::Borrowed(bytes)
         }
@@ -251,7 +277,7 @@ fn draft<'c>(old: Option<&Old<'_>>, change: Change<'c>) -> Result<Option<Draft<'
         }
     };
     check_len(value.len())?;
-    Ok(Some(Draft::New { traits, value }))
+    Ok(Some((traits, value)))
 }
 
 #[inline]
@@ -262,67 +288,46 @@ fn check_len(len: usize) -> Result<()> {
     Err(Error::new(Kind::Invalid, format!("{len} bytes do not fit into one record of at most {INLINE_MAX}")))
 }
 
-/// Writes a record and lets the key's slot name it.
+/// Lets the key's slot name a record with this head, which `fill` writes: its sequence is told, and the hole if it goes to one.
 #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
 #[inline(always)]
+#[expect(clippy::too_many_arguments)]
 fn write(
     owner: &Owner,
     seat: &mut Seat,
-    Target { table, key, hash, who }: Target<'_>,
+    Target { table, hash, who, .. }: Target<'_>,
     home: &Locked<'_>,
     found: Option<&Found<'_>>,
-    draft: Draft<'_>,
-    version: &mut Option<u64>,
+    head: Head,
+    expiry: Option<u64>,
+    written: &mut Option<u64>,
+    fill: impl FnOnce(Record, Option<u64>, Option<&Filling<'_>>),
 ) -> Try {
     let region = &owner.region;
     let stream = found.map_or(Stream::LONG, |found| owner.stream_of(found.slot));
-    let old_size = found.map_or(0, |found| found.old.record.head.size());
-    let head = match &draft {
-        Draft::Longer(record, bytes) => record.head.regrown_to(record.head.value_len() + bytes.len()),
-        Draft::New { traits, value } => {
-            let sequence = table.is_versioned.then_some(0);
-            Head::new(table.number, key, value.len(), &Traits { sequence, ..*traits }).within(old_size)
-        }
-    };
+    let (size, old_size) = (head.size(), found.map_or(0, |found| found.old.record.size));
     // Ends with this function: when the slot names what it was filled with, and the old record is counted.
-    let filling = seat.hole(owner, head, old_size);
+    let filling = seat.hole(owner, head, size, old_size);
     let target = seat.head(stream);
-    if filling.is_none() && !target.has_room(region, head.size()) {
-        return Try::NoRoom { stream, size: head.size(), who };
+    if filling.is_none() && !target.has_room(region, size) {
+        return Try::NoRoom { stream, size, who };
     }
     let sequence = table.is_versioned.then(|| region.word(SEQUENCE).fetch_add(1, Relaxed));
-    *version = sequence.map(|sequence| head.version_of(sequence));
-    let address = match draft {
-        Draft::Longer(record, bytes) => {
-            let finish = |copy: Record| {
-                if let Some(sequence) = sequence {
-                    Record::set_sequence(region, copy.address, sequence);
-                }
-                region.write_bytes(copy.value_address() + record.head.value_len() as u64, bytes);
-            };
-            match &filling {
-                Some(filling) => filling.write_copy(record, head, finish),
-                None => target.append_copy(region, record, head, finish),
-            }
-        }
-        Draft::New { mut traits, value } => {
-            traits.sequence = sequence;
-            match &filling {
-                Some(filling) => filling.write(owner.live(), head, &traits, key, &value),
-                None => target.append(region, head, &traits, key, &value),
-            }
-        }
-    };
-    seat.enliven(head);
-    if filling.is_some() {
-        seat.count_filled(owner, head);
+    *written = sequence.map(|sequence| head.version_of(sequence));
+    let address = filling.as_ref().map_or_else(|| target.next(), |filling| filling.refill(head, size));
+    let record = Record { address, head, size };
+    fill(record, sequence, filling.as_ref());
+    seat.enliven(size);
+    match &filling {
+        Some(_) => seat.count_filled(owner, size),
+        None => seat.head(stream).commit(region, record, expiry),
     }
     if let Some(found) = found {
-        seat.holes.add(region, found.old.record, head.size());
+        seat.holes.add(region, found.old.record, size);
         found.at.store(found.slot.moved_to(address).0, Release);
         seat.bury(region, found.old.record);
     } else if !home.0.insert(Slot::new(hash, 0, address)) {
-        seat.bury(region, Record { address, head });
+        seat.bury(region, record);
         return Try::NoSlot(Place::of(region, hash));
     }
     Try::Done

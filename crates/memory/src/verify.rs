@@ -152,7 +152,7 @@ fn verify_slot(
         return None;
     };
     let record = Record::at(region, address);
-    if address + record.head.size() > end(segment) {
+    if address + record.size > end(segment) {
         report.fault(|| format!("the record at {address} runs past its segment's end"));
         return None;
     }
@@ -160,8 +160,8 @@ fn verify_slot(
         report.fault(|| format!("segment {} does not know of the table of the record at {address}", segment.number));
     }
     report.records += 1;
-    report.bytes += record.head.size();
-    *named.entry(segment.number).or_default() += record.head.size();
+    report.bytes += record.size;
+    *named.entry(segment.number).or_default() += record.size;
     Some(record)
 }
 
@@ -172,7 +172,7 @@ fn verify_walk(region: &Region, segment: Segment<'_>, live: u64, report: &mut Re
         let hash = record.hash(region, &mut scratch);
         let home = Home::new(region, Place::of(region, hash), hash);
         let is_named = home.find(|_, slot| (slot.address() == record.address).then_some(())).is_some();
-        found += if is_named { record.head.size() } else { 0 };
+        found += if is_named { record.size } else { 0 };
     }
     if let Some(at) = walk.torn_at() {
         report.fault(|| format!("what lies at {at} is no record, and hides what may lie behind it"));

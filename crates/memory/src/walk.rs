@@ -38,11 +38,11 @@ impl Iterator for Walk<'_> {
             return None;
         }
         let record = Record::at(self.region, self.next);
-        if !record.head.can_be() || record.head.size() > self.end - self.next {
+        if !record.head.can_be() || record.size > self.end - self.next {
             (self.torn_at, self.next) = (Some(self.next), self.end);
             return None;
         }
-        self.next += record.head.size();
+        self.next += record.size;
         Some(record)
     }
 }

@@ -210,9 +210,14 @@ impl<'r> Locked<'r> {
     /// Locks the home of a hash, wherever it is by then. [`Kind::Busy`] if nobody opens it.
     #[inline]
     pub(crate) fn of(region: &'r Region, hash: u64, incarnation: u64) -> Result<Self> {
+        Self::at(region, Place::of(region, hash), hash, incarnation)
+    }
+
+    /// The same for somebody who has looked at the directory before.
+    #[inline]
+    pub(crate) fn at(region: &'r Region, mut place: Place, hash: u64, incarnation: u64) -> Result<Self> {
         let mut patience = Patience::new();
         loop {
-            let place = Place::of(region, hash);
             let home = Home::new(region, place, hash);
             if home.try_lock(place, incarnation) {
                 return Ok(Self(home));
@@ -220,6 +225,7 @@ impl<'r> Locked<'r> {
             if !patience.wait() {
                 return Err(stuck(home.address()));
             }
+            place = Place::of(region, hash);
         }
     }
 }
