@@ -64,6 +64,7 @@ pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64)> {
             Use::Cleaning(stream) | Use::Filling(stream) | Use::Closed(stream) => {
                 segment.set_usage(Use::Closed(stream));
                 live += segment.live();
+                pool.tails += segment.tail();
             }
         }
     }

@@ -166,7 +166,7 @@ impl Cleaner {
         // The first segments are those that a former owner left open: they may have little room.
         while !head.has_room(region, record.size) {
             let Some(segment) = owner.survivor(Stream::SURVIVORS[survivors])? else { return Ok(false) };
-            head.renew(region, segment, region.word(CLOCK).load(Relaxed));
+            owner.renew(head, segment);
         }
         // What cannot be locked stays where it is, and its segment with it.
         let Ok(home) = Locked::of(region, hash, owner.incarnation) else { return Ok(true) };

@@ -128,6 +128,8 @@ pub(crate) fn create<T>(
     options: &Options,
     plant: impl FnOnce(Region, RegionFile) -> Result<T>,
 ) -> Result<(T, Lock)> {
+    // Before anything is made.
+    let geometry = options.geometry()?;
     let dir = Dir::create(path)?;
     let lock = lock(&dir)?;
     if dir.open_file(description::NAME)?.is_some() {
@@ -137,7 +139,6 @@ pub(crate) fn create<T>(
     clear_half_made(&dir)?;
     let id = Uuid::new_v4();
     let place = region_path(options, id)?;
-    let geometry = options.geometry()?;
     let made = make_region(&dir, &place, geometry, id, options).and_then(|(file, region)| {
         let planted = plant(region, file)?;
         dir.rename(description::MAKING, description::NAME)?;

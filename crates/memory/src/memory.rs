@@ -65,7 +65,7 @@ impl Memory {
         let (mut pool, live) = adopt::adopt(&region).map_err(|error| error.file(file.path()))?;
         // What has no memory gets it when it is needed, or says so then.
         pool.back_reserve(&region, &file).ok();
-        let options = &options.within(region.load(LIMIT));
+        let options = &options.within(&region, &pool, live);
         let memory = Self::own(region, pool, live, file, Some(lock), options)?;
         large::remove_pending(&memory.owner);
         memory.start(options)

@@ -6,7 +6,9 @@ use hammerspace_error::{Error, Kind, Result};
 
 use crate::geometry::{Geometry, Layout};
 use crate::holes::LEAST;
-use crate::owner::Owner;
+use crate::owner::{LIVE_MAX_PERCENT, Owner, seats};
+use crate::pool::Pool;
+use crate::region::{LIMIT, Region};
 
 /// What a store is made and opened with. Only the limit is the user's to choose; the rest has defaults that fit.
 #[derive(Clone, Debug)]
@@ -61,14 +63,24 @@ impl Options {
         segments_of(self.limit, &Layout::of(geometry), self.writers, self.cleaners)
     }
 
-    /// The same with no more writers and cleaners than leave half of so many segments to users.
-    pub(crate) fn within(&self, segments: u64) -> Self {
+    /// The same with no more writers and cleaners than leave half of the segments to users, and room for what is live.
+    pub(crate) fn within(&self, region: &Region, pool: &Pool, live: u64) -> Self {
+        let segments = region.load(LIMIT);
+        let is_too_many = |threads: &Self| {
+            2 * Owner::segments_min(threads.writers, threads.cleaners) > segments
+                || live > threads.live_max(region, pool, segments)
+        };
         let mut fewer = self.clone();
-        while fewer.writers.max(fewer.cleaners) > 1 && 2 * Owner::segments_min(fewer.writers, fewer.cleaners) > segments
-        {
+        while fewer.writers.max(fewer.cleaners) > 1 && is_too_many(&fewer) {
             [fewer.writers, fewer.cleaners] = [fewer.writers, fewer.cleaners].map(|threads| threads.div_ceil(2));
         }
         fewer
+    }
+
+    /// How many bytes of records users may fill so many segments with, with so many writers and cleaners.
+    fn live_max(&self, region: &Region, pool: &Pool, segments: u64) -> u64 {
+        let kept_back = Owner::kept_back(seats(self.writers), self.cleaners.max(1));
+        pool.live_max(region, segments, kept_back, LIVE_MAX_PERCENT, pool.tails)
     }
 
     /// Everything by default, and this limit.

@@ -14,6 +14,7 @@ use crate::change::Old;
 use crate::cleaner::Cleaner;
 use crate::expiries::Expirers;
 use crate::geometry::WORD;
+use crate::head::Head;
 use crate::holes::uncounted_max;
 use crate::home::RegionFile;
 use crate::index::bucket::{Locked, stuck};
@@ -30,12 +31,12 @@ use crate::region::{CLOCK, INCARNATION, LIMIT, Region, SEGMENTS_FRESH};
 use crate::seat::Seat;
 use crate::segment::{Segment, Stream};
 use crate::sync::Ordering::Relaxed;
-use crate::sync::{AtomicU64, Mutex, MutexGuard, lock, thread_number};
+use crate::sync::{AtomicU64, Mutex, MutexGuard, lock, thread_number, try_lock};
 use crate::threads::Bell;
 use crate::victims::gain_min;
 
 /// The live bytes of a full store, as a share of what its segments hold.
-const LIVE_MAX_PERCENT: u64 = 95;
+pub(crate) const LIVE_MAX_PERCENT: u64 = 95;
 /// The same while a long value and the one that it replaces both exist. With a fiftieth dead nothing is worth a pass any more.
 const SUCCESSOR_MAX_PERCENT: u64 = 96;
 /// Memory is scarce where less than this part of what may be live is left.
@@ -46,7 +47,7 @@ const LOOKS: u32 = 16;
 const VAIN_PASSES: usize = 128;
 
 /// Seats for so many writers.
-fn seats(writers: usize) -> usize {
+pub(crate) fn seats(writers: usize) -> usize {
     writers.max(1).next_power_of_two()
 }
 
@@ -115,15 +116,15 @@ impl Owner {
     #[inline]
     pub(crate) fn take_seat(&self) -> MutexGuard<'_, Seat> {
         let first = thread_number() & (self.seats.len() - 1);
-        match self.seats[first].try_lock() {
-            Ok(seat) => seat,
-            Err(_) => self.take_other_seat(first),
+        match try_lock(&self.seats[first]) {
+            Some(seat) => seat,
+            None => self.take_other_seat(first),
         }
     }
 
     #[cold]
     fn take_other_seat(&self, first: usize) -> MutexGuard<'_, Seat> {
-        self.seats.iter().find_map(|seat| seat.try_lock().ok()).unwrap_or_else(|| lock(&self.seats[first]))
+        self.seats.iter().find_map(try_lock).unwrap_or_else(|| lock(&self.seats[first]))
     }
 
     /// Gives a head a new segment, and cleans one if that is what it takes.
@@ -144,12 +145,21 @@ impl Owner {
             }
         }
         let segment = self.take_or_gain(|pool| pool.take_for(region, &self.file, who, stream))?;
-        let clock = region.word(CLOCK);
-        let written = seat.head(stream).renew(region, segment, clock.load(Relaxed));
-        clock.fetch_add(written, Relaxed);
+        let written = self.renew(seat.head(stream), segment);
+        region.word(CLOCK).fetch_add(written, Relaxed);
         seat.holes.allow_short(region, self.is_scarce());
         self.call();
         Ok(())
+    }
+
+    /// Lets a head go on in another segment. Gives how many bytes the former one got.
+    pub(crate) fn renew(&self, head: &mut Head, segment: u64) -> u64 {
+        let region = &self.region;
+        let written = head.renew(region, segment, region.word(CLOCK).load(Relaxed));
+        if written > 0 {
+            lock(&self.pool).tails += region.layout.segment_size - written;
+        }
+        written
     }
 
     /// Whether short records go to holes too.
@@ -230,7 +240,7 @@ impl Owner {
     pub(crate) fn clean(&self) -> Result<bool> {
         let has_purged = self.purge();
         let before = self.passes.so_far();
-        match self.cleaners.iter().find_map(|cleaner| cleaner.try_lock().ok()) {
+        match self.cleaners.iter().find_map(try_lock) {
             Some(cleaner) => {
                 self.pass(cleaner)?;
             }
@@ -297,7 +307,7 @@ impl Owner {
 
     /// Counts what the writes of all seats that nobody is on have added to the live bytes: somebody who has deleted much may not have come here since.
     fn count(&self) {
-        self.seats.iter().filter_map(|seat| seat.try_lock().ok()).for_each(|mut seat| seat.count(self));
+        self.seats.iter().filter_map(try_lock).for_each(|mut seat| seat.count(self));
     }
 
     /// A segment for survivors.
@@ -316,35 +326,40 @@ impl Owner {
     }
 
     /// Segments that count for nothing when it comes to how much there may be.
-    fn kept_back(seats: usize, cleaners: usize) -> u64 {
+    pub(crate) fn kept_back(seats: usize, cleaners: usize) -> u64 {
         Pool::reserve(For::User, cleaners) + heads(seats, cleaners) + 1
     }
 
     /// How many bytes of records there may be with what is asked for, if that is bounded.
     fn live_max(&self, who: For) -> Option<u64> {
-        let (percent, more) = match who {
+        let (region, pool) = (&self.region, lock(&self.pool));
+        let (percent, more, tails) = match who {
             For::Cleaner | For::Keeper => return None,
-            For::Successor => (SUCCESSOR_MAX_PERCENT, FOR_SUCCESSORS),
-            For::User => (LIVE_MAX_PERCENT, 0),
+            // What it replaces had its tails.
+            For::Successor => (SUCCESSOR_MAX_PERCENT, FOR_SUCCESSORS, 0),
+            For::User => (LIVE_MAX_PERCENT, 0, pool.tails),
         };
-        let region = &self.region;
-        let segments = region.load(LIMIT).saturating_sub(lock(&self.pool).index_segments());
         let kept_back = Self::kept_back(self.seats.len(), self.cleaners.len()) - more;
-        let size = region.layout.segment_size;
-        Some((segments * size / 100 * percent).min(segments.saturating_sub(kept_back) * size))
+        Some(pool.live_max(region, region.load(LIMIT), kept_back, percent, tails))
     }
 
     /// Changes the limit in force.
     pub(crate) fn set_limit(&self, limit: u64) -> Result<()> {
         let region = &self.region;
         let segments = segments_of(limit, &region.layout, self.seats.len(), self.cleaners.len())?;
+        self.count();
         let pool = lock(&self.pool);
         let fresh = region.load(SEGMENTS_FRESH);
         let layout = &region.layout;
         let tables = layout.tables_len(segments).saturating_sub(layout.tables_len(region.load(LIMIT)));
         self.file.check_room(segments.saturating_sub(fresh) * layout.segment_size + tables)?;
         self.file.back_tables(&region.layout, segments)?;
-        region.store(LIMIT, segments.max(fresh));
+        // Or else overwrites would find no room.
+        let kept_back = Self::kept_back(self.seats.len(), self.cleaners.len());
+        let most = |segments| pool.live_max(region, segments, kept_back, LIVE_MAX_PERCENT, pool.tails);
+        let holds = |segments: &u64| most(*segments) >= self.live();
+        let least = (segments.max(fresh)..region.load(LIMIT)).find(holds).unwrap_or(region.load(LIMIT));
+        region.store(LIMIT, segments.max(least));
         drop(pool);
         self.bound_growth();
         Ok(())
@@ -430,6 +445,18 @@ mod tests {
 
     fn put(memory: &Memory, key: u64) -> Result<()> {
         memory.put(TABLE, Key::Integer(key), 0, &[7; 100], None, |_| true).map(drop)
+    }
+
+    /// Whoever decides may panic: what the lock guards is sound at any instant.
+    #[test]
+    fn a_panic_under_a_seat_keeps_nobody_out() {
+        let memory = memory();
+        let key = Key::Integer(1);
+        let decide = || memory.update(TABLE, key, |_| panic!("while it decides"));
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(decide)).is_err());
+        put(&memory, 1).unwrap();
+        memory.owner().count();
+        assert_eq!(memory.owner().live(), memory.view().usage().live);
     }
 
     /// As when another thread deletes, and does nothing else.

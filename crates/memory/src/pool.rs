@@ -74,6 +74,8 @@ pub(crate) struct Pool {
     /// Those that have got all of it so, and not as one huge page.
     pub(crate) scattered: Vec<u64>,
     pub(crate) index_segments: u64,
+    /// Bytes at the ends of closed segments, where the next record did not fit: no cleaner gains them, as survivors leave as much.
+    pub(crate) tails: u64,
     /// Segments that a former owner was writing to: the first for heads of their streams, who go on there.
     pub(crate) open: Vec<(Stream, u64)>,
     /// How many may clean at the same time.
@@ -177,9 +179,12 @@ impl Pool {
         Self::reserve(For::User, self.cleaners) + self.heads
     }
 
-    /// Segments that hold the index.
-    pub(crate) fn index_segments(&self) -> u64 {
-        self.index_segments
+    /// How many bytes of records may be live in so many segments: this share of what they hold beside `tails`, and none in those that are
+    /// kept back.
+    pub(crate) fn live_max(&self, region: &Region, segments: u64, kept_back: u64, percent: u64, tails: u64) -> u64 {
+        let segments = segments.saturating_sub(self.index_segments);
+        let bytes = |segments: u64| (segments * region.layout.segment_size).saturating_sub(tails);
+        (bytes(segments) / 100 * percent).min(bytes(segments.saturating_sub(kept_back)))
     }
 
     /// A segment for a head of this stream. `None` if there is none left for this purpose.
@@ -215,6 +220,7 @@ impl Pool {
 
     /// Gives a segment back that nothing names any more.
     pub(crate) fn give(&mut self, region: &Region, segment: u64) {
+        self.tails = self.tails.saturating_sub(Segment::new(region, segment).tail());
         Segment::new(region, segment).set_usage(Use::Free);
         self.free.push_back(segment);
     }

@@ -194,6 +194,11 @@ impl<'r> Segment<'r> {
         self.region.store(self.ledger + WORD, used);
     }
 
+    /// Bytes behind the records.
+    pub(crate) fn tail(self) -> u64 {
+        self.region.layout.segment_size.saturating_sub(self.used())
+    }
+
     /// Bytes of records that nothing names any more.
     pub(crate) fn dead(self) -> u64 {
         self.region.word(self.ledger + 2 * WORD).load(Relaxed)

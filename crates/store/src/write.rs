@@ -148,7 +148,10 @@ impl Table {
     }
 
     fn set_expiry(&self, key: Key<'_>, expiry: Option<u64>) -> Result<bool> {
-        Ok(self.update_if(key, Condition::Present, || Change::Expire(expiry))?.is_done())
+        // What has passed is deleted, which takes no memory.
+        let is_over = expiry.is_some_and(|expiry| expiry <= expiry::to_millis(SystemTime::now()));
+        let change = || if is_over { Change::Delete } else { Change::Expire(expiry) };
+        Ok(self.update_if(key, Condition::Present, change)?.is_done())
     }
 
     fn update_if<'c>(&self, key: Key<'_>, condition: Condition, change: impl Fn() -> Change<'c>) -> Result<Outcome> {

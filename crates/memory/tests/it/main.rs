@@ -4,6 +4,7 @@ mod board;
 mod caller;
 mod calls;
 mod damage;
+mod full;
 mod histories;
 mod model;
 mod processes;

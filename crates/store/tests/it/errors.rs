@@ -130,6 +130,7 @@ fn a_full_store_can_be_emptied() {
     for _ in 0..3 {
         assert_eq!(fill().kind(), Kind::Full);
         assert!(table.delete(0).unwrap());
+        assert!(table.expire(1, std::time::UNIX_EPOCH).unwrap() && !table.contains(1).unwrap());
         store.empty_table("bulk").unwrap();
         assert_eq!(table.iter().count(), 0);
     }

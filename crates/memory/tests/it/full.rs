@@ -1,0 +1,73 @@
+//! What a full store still takes: a value in place of one as long, whatever the lengths, the threads, and the limit before.
+
+use fastrand::Rng;
+use hammerspace_memory::{Geometry, Key, Options};
+
+use crate::model::{PLAIN, tiny};
+use crate::sound::Memory;
+
+const SEGMENT: u64 = 256 << 10;
+
+fn options(segments: u64) -> Options {
+    let geometry = Geometry { segment_size: SEGMENT, segments_max: segments, buckets: 64 };
+    // Without holes: cleaners have to give back all that is overwritten.
+    Options { geometry: Some(geometry), limit: segments * SEGMENT, least_hole: u64::MAX, ..tiny(0) }
+}
+
+fn put(memory: &Memory, key: u64, len: usize) -> hammerspace_error::Result<()> {
+    memory.put(PLAIN, Key::Integer(key), 0, &vec![1; len], None, |_| true).map(drop)
+}
+
+/// Puts values of these lengths until there is no room for one; gives how many there are.
+fn fill(memory: &Memory, len: impl Fn(u64) -> usize) -> u64 {
+    (0..1 << 20).find(|key| put(memory, *key, len(*key)).is_err()).unwrap()
+}
+
+fn overwrite(memory: &Memory, keys: u64, seed: u64, times: u64, len: impl Fn(u64) -> usize) {
+    let mut rng = Rng::with_seed(seed);
+    for time in 0..times {
+        let key = rng.u64(..keys);
+        put(memory, key, len(key)).unwrap_or_else(|error| panic!("overwrite {time} of key {key}: {error}"));
+    }
+}
+
+/// Of records this long a segment holds three to six, and no more fits into what is left: that is no room.
+#[test]
+fn records_that_leave_much_of_a_segment_are_overwritten() {
+    for (shortest, longest) in [(1_000, 1 << 16), (40_000, 1 << 16), (1 << 16, 1 << 16)] {
+        let memory = Memory::anonymous(&options(96)).unwrap();
+        let len = |key: u64| (shortest + key.wrapping_mul(0x9e37_79b9) % (longest - shortest + 1)) as usize;
+        let keys = fill(&memory, len);
+        overwrite(&memory, keys, 7, 12 * keys, len);
+    }
+}
+
+/// More writers have more heads, and cleaners keep more segments for themselves.
+#[test]
+fn a_store_that_few_writers_filled_is_opened_for_as_many_as_leave_it_room() {
+    let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
+    let path = scratch.path().join("store");
+    let options = Options { region: Some(scratch.path().into()), ..options(128) };
+    let keys = fill(&Memory::create(&path, &options).unwrap(), |_| 100);
+    let memory = Memory::open(&path, &Options { writers: 16, cleaners: 4, ..options }).unwrap();
+    std::thread::scope(|scope| {
+        for writer in 0..8 {
+            let memory = &memory;
+            scope.spawn(move || overwrite(memory, keys, writer, keys / 8, |_| 100));
+        }
+    });
+}
+
+/// Or else there would be next to nothing dead in any segment, and none worth a pass.
+#[test]
+fn a_limit_is_lowered_to_what_is_live_and_some_room() {
+    const SEGMENT: u64 = 16 << 10;
+    let geometry = Geometry { segment_size: SEGMENT, segments_max: 4096, buckets: 64 };
+    let memory = Memory::anonymous(&Options { geometry: Some(geometry), limit: 4096 * SEGMENT, ..options(0) }).unwrap();
+    let keys = 300_000;
+    (0..keys).for_each(|key| put(&memory, key, 100).unwrap());
+    memory.set_limit(32 * SEGMENT).unwrap();
+    let usage = memory.view().usage();
+    assert!(usage.live < (usage.limit - usage.index) / 100 * 95 && usage.limit < 3500 * SEGMENT, "{usage:?}");
+    overwrite(&memory, keys, 7, keys, |_| 100);
+}
