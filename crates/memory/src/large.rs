@@ -129,11 +129,10 @@ fn remove_beyond(owner: &Owner, named: u64, large: Large) {
     }
 }
 
-/// Removes parts from this one on, as far as there are any.
+/// Removes parts from this one on, wherever they end: who died may have been removing them from the middle on, while another added some.
 fn remove_from(owner: &Owner, id: u64, first: u64) {
-    let mut part = first;
-    while remove_part(owner, id, part) {
-        part += 1;
+    for part in first..VALUE_LEN_MAX.div_ceil(PART_LEN) {
+        remove_part(owner, id, part);
     }
 }
 
@@ -519,6 +518,17 @@ mod tests {
         assert_eq!(memory.view().scan(TABLE.number, Cursor::START, 10, &mut items).unwrap(), None);
         assert_eq!(items.len(), 0);
         memory.put(TABLE, KEY, 0, b"anew", None, |_| true).unwrap();
+    }
+
+    /// As when an owner died while one thread removed a value and another had added parts to it.
+    #[test]
+    fn parts_behind_a_gap_are_removed_too() {
+        let memory = memory();
+        let (large, pending) = write(memory.owner(), For::User, 0, &[&[1; 5 * INLINE_MAX]]).unwrap();
+        assert!(remove_part(memory.owner(), large.id, 2));
+        std::mem::forget(pending);
+        remove_pending(memory.owner());
+        assert_eq!((memory.verify().findings, memory.verify().records), (Vec::new(), 0));
     }
 
     /// As when damage filled them.

@@ -5,7 +5,7 @@
 pub(crate) mod scheduled;
 
 pub(crate) use std::sync::atomic::{Ordering, fence};
-pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, TryLockError};
 #[cfg(not(test))]
 pub(crate) use {
     hammerspace_os::{Shared as Words, stream},
@@ -25,6 +25,15 @@ pub(crate) use crate::words::store as stream;
 #[cfg(not(test))]
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// The same without waiting; `None` if somebody has it.
+pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(left_behind)) => Some(left_behind.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
 }
 
 /// Locks once `is_waiting` says no, or so much time has passed.

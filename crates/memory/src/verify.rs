@@ -128,7 +128,9 @@ fn verify_piece(
         });
     }
     if seen != full {
-        report.fault(|| format!("{} slots of the piece at {piece} lie beyond the reach of their homes", full - seen));
+        report.fault(|| {
+            format!("{} slots of the piece at {piece} lie beyond the reach of their homes", full.saturating_sub(seen))
+        });
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) struct Incr {
     #[command(flatten)]
     place: Place,
     /// The key
+    #[arg(allow_hyphen_values = true)]
     key: OsString,
     /// What to add
     #[arg(default_value_t = 1, allow_negative_numbers = true)]

@@ -92,8 +92,13 @@ impl Put {
     }
 }
 
+/// The last instant that can be written with four digits for the year, at the end of 9999: records may expire later.
+fn last_shown() -> std::time::SystemTime {
+    std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_millis(253_402_300_799_999)
+}
+
 /// What is known of a record, as JSON.
 pub(super) fn described(meta: Meta) -> Json {
-    let expiry = meta.expiry.map(|expiry| humantime::format_rfc3339_millis(expiry).to_string());
+    let expiry = meta.expiry.map(|expiry| humantime::format_rfc3339_millis(expiry.min(last_shown())).to_string());
     json!({ "kind": meta.kind.name(), "version": meta.version, "expiry": expiry })
 }
