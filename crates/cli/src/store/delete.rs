@@ -16,7 +16,7 @@ pub(crate) struct Delete {
     #[command(flatten)]
     place: Place,
     /// The keys; if some are not there the others go all the same, and the exit code says so
-    #[arg(required = true, allow_hyphen_values = true)]
+    #[arg(required = true)]
     keys: Vec<OsString>,
     #[command(flatten)]
     spelling: Spelling,

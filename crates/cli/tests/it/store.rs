@@ -34,7 +34,7 @@ fn answers_in_json() {
     let late = place.run("store put s late v --if-absent --json").ends(1).object();
     assert_eq!(late["there"]["expiry"], "9999-12-31T23:59:59.999Z");
     place.run("store put s -k v").ends(0);
-    place.run("store delete s -k late").ends(0);
+    place.run("store delete s late -- -k").ends(0);
     assert_eq!(place.run("store incr s n -5 --json").ends(0).object(), json!({ "value": -5 }));
     assert_eq!(place.run("store append s l ab --json").ends(0).object(), json!({ "length": 2 }));
     assert_eq!(place.run("store delete s k l m --json").ends(1).object(), json!({ "deleted": 2, "missing": 1 }));
