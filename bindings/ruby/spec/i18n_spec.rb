@@ -45,6 +45,11 @@ RSpec.describe I18n::Backend::Hammerspace do
       .to eq(['ein Apfel', '5 Äpfel', 'Hallo Welt'])
   end
 
+  it 'finds nothing by a link that leads below itself' do
+    store(:en, a: :'a.b')
+    expect([I18n.exists?(:a), I18n.exists?(:'a.b')]).to eq([false, false])
+  end
+
   it 'pluralizes by the rules of a language' do
     backend = Class.new(described_class) { include I18n::Backend::Pluralization }
     I18n.backend = backend.new(path)
@@ -53,6 +58,9 @@ RSpec.describe I18n::Backend::Hammerspace do
   end
 
   it 'replaces text by trees, trees by text, and removes what is nil' do
+    store(:en, a: 'text')
+    store(:en, a: {})
+    expect(I18n.t(:a)).to eq({})
     store(:en, a: { b: 'b', c: { d: 'd' } })
     store(:en, a: { c: 'text' })
     expect(I18n.t(:a)).to eq(b: 'b', c: 'text')

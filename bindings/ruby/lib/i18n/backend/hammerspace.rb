@@ -75,6 +75,8 @@ module I18n
 
         # The names that translations may have which depend on a count.
         PLURALS = %w[zero one two few many other].freeze
+        # The parts that a key may have of which one is a link.
+        PARTS_MAX = 64
 
         # The Hammerspace::Hash.
         attr_reader :hash
@@ -171,9 +173,11 @@ module I18n
           end
         end
 
-        # Where a part of the key's path is a link to another key.
+        # Where a part of the key's path is a link to another key. One that leads below itself makes the key longer each time.
         def at_link(locale, key)
           parts = key.split(Flatten::FLATTEN_SEPARATOR)
+          return if parts.size > PARTS_MAX
+
           (parts.size - 1).downto(2) do |count|
             text = hash[parts.first(count).join('.')]
             link = text && Typed.decode(text)
@@ -195,8 +199,9 @@ module I18n
           names = there.map { |name, value| store_at(path, name, value, escape) }
           gone.each { |name, _value| remove("#{path}.#{flat(name, escape)}") }
           old = children(path)
-          all = (old | names) - gone.map { |name, _value| flat(name, escape) }
-          hash[path] = Typed.encode(Children.new(all)) unless all == old
+          all = (Array(old) | names) - gone.map { |name, _value| flat(name, escape) }
+          # What never was a tree becomes one if it is told so, not because something was to be removed from it.
+          hash[path] = Typed.encode(Children.new(all)) unless all == (data.empty? ? old : Array(old))
         end
 
         def store_at(path, name, value, escape)
@@ -213,15 +218,16 @@ module I18n
 
         def flat(name, escape) = escape ? Flatten.escape_default_separator(name) : name.to_s
 
+        # The names below a tree, and nothing of what is none.
         def children(key)
           text = hash.peek(key)
           value = text && Typed.decode(text)
-          value.is_a?(Children) ? value.names : []
+          value.names if value.is_a?(Children)
         end
 
         def remove(key)
           @procs.delete(key)
-          children(key).each { |name| remove("#{key}.#{name}") }
+          children(key)&.each { |name| remove("#{key}.#{name}") }
           hash.delete(key)
         end
       end
