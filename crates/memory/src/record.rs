@@ -255,12 +255,14 @@ impl Head {
         self.0 & Self::EXPIRING != 0
     }
 
-    #[inline]
     /// Whether its value was shorter once, where it lies.
+    #[inline]
     pub(crate) fn has_grown(self) -> bool {
         self.0 & Self::GROWN != 0
     }
 
+    /// Whether its value lies in parts, and here what they are found by.
+    #[inline]
     pub(crate) fn is_large(self) -> bool {
         self.0 & Self::LARGE != 0
     }
