@@ -130,8 +130,8 @@ fn a_full_store_can_be_emptied() {
     for _ in 0..3 {
         assert_eq!(fill().kind(), Kind::Full);
         // To note when it ends would take eight bytes more.
-        let ends = |at| (1..5000_u64).map(|key| table.expire(key, at)).find_map(Result::err).map(|error| error.kind());
-        assert_eq!(ends(std::time::SystemTime::now() + std::time::Duration::from_secs(3600)), Some(Kind::Full));
+        let ends = |at| (1..5000_u64).find_map(|key| table.expire(key, at).err()).map(|error| error.kind());
+        assert_eq!(ends(std::time::SystemTime::now() + std::time::Duration::from_hours(1)), Some(Kind::Full));
         assert!(table.expire(0, std::time::UNIX_EPOCH).unwrap() && !table.contains(0).unwrap());
         assert!(table.delete(1).unwrap());
         store.empty_table("bulk").unwrap();
