@@ -37,6 +37,11 @@ impl Head {
         self.is_open && self.used + size <= region.layout.segment_size
     }
 
+    /// Bytes of its segment behind the records; none where it has none.
+    pub(crate) fn tail(&self, region: &Region) -> u64 {
+        if self.is_open { region.layout.segment_size.saturating_sub(self.used) } else { 0 }
+    }
+
     /// Goes on in another segment: a free one, or one that was left open. Gives how many bytes the former one got.
     pub(crate) fn renew(&mut self, region: &Region, segment: u64, clock: u64) -> u64 {
         let written = self.close(region);

@@ -116,7 +116,7 @@ fn extend(owner: &Owner, who: For, large: &mut Large, mut bytes: &[u8]) -> Resul
     Ok(true)
 }
 
-/// Removes the parts of a value that nothing names. The first goes last: so whoever finds the first ones finds all there are.
+/// Removes the parts of a value that nothing names.
 fn remove(owner: &Owner, large: Large) {
     remove_beyond(owner, 0, large);
 }

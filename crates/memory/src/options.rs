@@ -6,7 +6,7 @@ use hammerspace_error::{Error, Kind, Result};
 
 use crate::geometry::{Geometry, Layout};
 use crate::holes::LEAST;
-use crate::owner::{LIVE_MAX_PERCENT, Owner, seats};
+use crate::owner::{Owner, seats};
 use crate::pool::Pool;
 use crate::region::{LIMIT, Region};
 
@@ -63,12 +63,14 @@ impl Options {
         segments_of(self.limit, &Layout::of(geometry), self.writers, self.cleaners)
     }
 
-    /// The same with no more writers and cleaners than leave half of the segments to users, and room for what is live.
+    /// The same with no more writers and cleaners than leave half of the segments to users, and room for what is live: with them each writer
+    /// may have filled a segment beyond it.
     pub(crate) fn within(&self, region: &Region, pool: &Pool, live: u64) -> Self {
         let segments = region.load(LIMIT);
         let is_too_many = |threads: &Self| {
+            let beyond = seats(threads.writers) as u64 * region.layout.segment_size;
             2 * Owner::segments_min(threads.writers, threads.cleaners) > segments
-                || live > threads.live_max(region, pool, segments)
+                || live > threads.room(region, pool, segments) + beyond
         };
         let mut fewer = self.clone();
         while fewer.writers.max(fewer.cleaners) > 1 && is_too_many(&fewer) {
@@ -77,10 +79,10 @@ impl Options {
         fewer
     }
 
-    /// How many bytes of records users may fill so many segments with, with so many writers and cleaners.
-    fn live_max(&self, region: &Region, pool: &Pool, segments: u64) -> u64 {
+    /// How many bytes of records so many segments have room for beside what so many writers and cleaners keep back.
+    fn room(&self, region: &Region, pool: &Pool, segments: u64) -> u64 {
         let kept_back = Owner::kept_back(seats(self.writers), self.cleaners.max(1));
-        pool.live_max(region, segments, kept_back, LIVE_MAX_PERCENT, pool.tails)
+        pool.live_max(region, segments, kept_back, 100, pool.tails)
     }
 
     /// Everything by default, and this limit.
@@ -95,6 +97,38 @@ impl Options {
             geometry: None,
             seed: None,
             least_hole: LEAST,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Memory;
+    use crate::fixture::TABLE;
+    use crate::record::Key;
+    use crate::sync::lock;
+
+    /// What it was filled with beyond the cap, up to a segment of each writer, is no reason to take fewer.
+    #[test]
+    fn a_full_store_is_opened_for_as_many_writers_as_filled_it() {
+        for (segments, writers) in [(100, 8), (1000, 2)] {
+            let geometry = Some(Geometry { segment_size: 16 << 10, segments_max: segments, buckets: 64 });
+            let options = Options { geometry, writers, cleaners: 2, ..Options::with_limit(segments * (16 << 10)) };
+            let memory = Memory::anonymous(&options).unwrap();
+            let is_full = |key: &u64| {
+                let value = vec![1; 100 + *key as usize % 4000];
+                memory.put(TABLE, Key::Integer(*key), 0, &value, None, |_| true).is_err()
+            };
+            (0..1 << 20).find(is_full).unwrap();
+            let owner = memory.owner();
+            owner.count();
+            let pool = lock(&owner.pool);
+            assert!(owner.live() > options.limit / 2);
+            let opened = options.within(&owner.region, &pool, owner.live());
+            assert_eq!((opened.writers, opened.cleaners), (writers, 2), "{segments} segments");
+            let crowded = options.within(&owner.region, &pool, options.limit);
+            assert!(crowded.writers < writers, "{segments} segments");
         }
     }
 }

@@ -155,11 +155,9 @@ impl Owner {
     /// Lets a head go on in another segment. Gives how many bytes the former one got.
     pub(crate) fn renew(&self, head: &mut Head, segment: u64) -> u64 {
         let region = &self.region;
-        let written = head.renew(region, segment, region.word(CLOCK).load(Relaxed));
-        if written > 0 {
-            lock(&self.pool).tails += region.layout.segment_size - written;
-        }
-        written
+        // Before it is closed, and a cleaner's.
+        lock(&self.pool).tails += head.tail(region);
+        head.renew(region, segment, region.word(CLOCK).load(Relaxed))
     }
 
     /// Whether short records go to holes too.
@@ -306,7 +304,7 @@ impl Owner {
     }
 
     /// Counts what the writes of all seats that nobody is on have added to the live bytes: somebody who has deleted much may not have come here since.
-    fn count(&self) {
+    pub(crate) fn count(&self) {
         self.seats.iter().filter_map(try_lock).for_each(|mut seat| seat.count(self));
     }
 

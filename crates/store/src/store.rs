@@ -172,7 +172,8 @@ impl Store {
 
     /// Changes the memory limit, in bytes, while everybody goes on. [`Kind::Invalid`] beyond what the store was made for, which is sixteen
     /// times its first limit, 64 GiB at least and 1023 GiB at most, and below what its writers and cleaners need; [`Kind::Full`] where the file system has
-    /// no room for it. Memory that was in use once is not given back: a lower limit becomes that much at least.
+    /// no room for it. Memory that was in use once is not given back, nor is what is live left without room: a lower limit
+    /// becomes that much at least.
     pub fn set_limit(&self, limit: u64) -> Result<()> {
         self.shared.memory()?.set_limit(limit)
     }
