@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'date'
 require 'i18n/backend/hammerspace'
 require 'open3'
 
@@ -224,6 +225,52 @@ RSpec.describe I18n::Backend::Hammerspace do
     I18n.locale = :'de-AT'
     expect([I18n.t(:'shop.title'), I18n.t(:'shop.apples', count: 2), I18n.t(:farewell), I18n.available_locales.sort])
       .to eq(['Laden', '2 Äpfel', "Baba\n", %i[de de-AT]])
+  end
+
+  it 'reads what the command loaded with types, lists and trees, as if it had loaded them itself' do
+    page = File.read(File.expand_path('../../../docs/format/translations.md', __dir__))
+    File.write("#{path}.yml", page[/```yaml\n(.*?)```/m, 1])
+    expect(system(command, 'load', path, '--i18n', "#{path}.yml", out: File::NULL)).to be(true)
+    ours = I18n.backend = described_class.new("#{path}.ours", durability: :none)
+    ours.load_translations("#{path}.yml")
+    ours.publish
+    expect(Hammerspace.new(path).to_h).to eq(Hammerspace.new("#{path}.ours").to_h)
+    I18n.backend = described_class.new(path)
+    I18n.locale = :de
+    expect([I18n.t(:'shop.open'), I18n.t(:'shop.sign'), I18n.t(:shop).keys, I18n.t(:'date.order'), I18n.t(:number)])
+      .to eq([true, 'Laden', %i[title open apples sign e.g.], %i[day month year], { precision: 3, delimiter: '.' }])
+  end
+
+  it 'localizes by the files of Rails that the command loaded' do
+    File.write("#{path}.en.yml", <<~YAML)
+      date: &date
+        formats: {short: "%b %d"}
+        abbr_month_names: [~, Jan, Feb, Mar]
+      time: {formats: {short: "%d %b %H:%M"}, am: am, pm: pm}
+      number: {format: {precision: 3, strip_insignificant_zeros: false, separator: "."}}
+    YAML
+    expect(system(command, 'load', path, '--i18n', '--prefix', '{locale}.', "#{path}.en.yml", out: File::NULL)).to be(true)
+    I18n.locale = :en
+    expect([I18n.l(Date.new(2026, 3, 1), format: :short), I18n.t(:'number.format')])
+      .to eq(['Mar 01', { precision: 3, strip_insignificant_zeros: false, separator: '.' }])
+    expect(I18n.t(:date)[:abbr_month_names]).to eq([nil, 'Jan', 'Feb', 'Mar'])
+  end
+
+  it 'says what cannot be stored, and what it cannot read' do
+    expect { store(:de, a: Float::NAN) }.to raise_error(Hammerspace::InvalidError, /NaN/)
+    expect { store(:de, a: ["\xff"]) }.to raise_error(Hammerspace::InvalidError, /no translation/)
+    store(:de, a: 'ü'.encode('UTF-16LE'), deep: (1..100).reduce('end') { |inner, _| [inner] })
+    expect(I18n.t(:a, locale: :de)).to eq('ü')
+    expect(I18n.t(:deep, locale: :de).flatten).to eq(['end'])
+    I18n.backend.hash['de.b'] = "\0[1"
+    I18n.backend.hash['de.c'] = "\0{\"set\":[1]}"
+    expect { I18n.t(:b, locale: :de) }.to raise_error(Hammerspace::CorruptError, /store it again/)
+    expect { I18n.t(:c, locale: :de) }.to raise_error(Hammerspace::UnsupportedError, /"set"/)
+  end
+
+  it 'makes no locale of an empty file' do
+    store(:de)
+    expect(I18n.available_locales).to eq([])
   end
 
   it 'adds to what the command loaded, and the command to that' do

@@ -11,11 +11,16 @@
 //!
 //! The document is an object or an array, at most [`DEPTH_MAX`] deep, in UTF-8 (RFC 8259).
 
-use crate::budget::Budget;
-use crate::path::Path;
-use crate::{Sink, without_bom};
+use std::borrow::Cow;
+use std::rc::Rc;
+
 use hammerspace_error::{Error, Kind, Result};
 use json_event_parser::{JsonEvent, JsonSyntaxError, SliceJsonParser};
+
+use crate::budget::Budget;
+use crate::path::{Path, too_deep};
+use crate::tree::{Node, Scalar, Tree};
+use crate::{Sink, without_bom};
 
 pub use crate::path::DEPTH_MAX;
 
@@ -60,6 +65,57 @@ pub(crate) fn leaves(bytes: &[u8], first_line: u64, sink: &mut LeafSink) -> Resu
         let key = path.leaf()?;
         budget.spend(key.len() + value.map_or(0, <[u8]>::len))?;
         sink(key, value)?;
+    }
+}
+
+/// A document as a tree, and what is left to spend on it.
+pub(crate) fn tree(bytes: &[u8]) -> Result<(Rc<Tree<'_>>, Budget)> {
+    let bytes = without_bom(bytes);
+    let mut events = Events(SliceJsonParser::new(bytes));
+    let first = events.next()?;
+    let root = events.value(first, 0)?;
+    // Anything behind it is an error.
+    events.next()?;
+    Ok((root, Budget::new(bytes.len(), UNFOLDING)))
+}
+
+struct Events<'a>(SliceJsonParser<'a>);
+
+impl<'a> Events<'a> {
+    fn next(&mut self) -> Result<JsonEvent<'a>> {
+        self.0.parse_next().map_err(|error| malformed(&error, 1))
+    }
+
+    /// The value that begins with `first`, below so many collections.
+    fn value(&mut self, first: JsonEvent<'a>, depth: usize) -> Result<Rc<Tree<'a>>> {
+        if depth > DEPTH_MAX {
+            return Err(too_deep());
+        }
+        let scalar = |text, is_plain| Node::Scalar(Scalar { text, is_plain });
+        Tree::new(match first {
+            JsonEvent::String(text) => scalar(text, false),
+            JsonEvent::Number(text) => scalar(text, true),
+            JsonEvent::Boolean(value) => scalar(Cow::Borrowed(if value { "true" } else { "false" }), true),
+            JsonEvent::StartArray => {
+                let mut elements = Vec::new();
+                loop {
+                    match self.next()? {
+                        JsonEvent::EndArray => break Node::List(elements),
+                        first => elements.push(self.value(first, depth + 1)?),
+                    }
+                }
+            }
+            JsonEvent::StartObject => {
+                let mut pairs = Vec::new();
+                while let JsonEvent::ObjectKey(name) = self.next()? {
+                    let first = self.next()?;
+                    pairs.push((name, self.value(first, depth + 1)?));
+                }
+                Node::Map(pairs)
+            }
+            // The parser tells the rest only where a collection or the document ends.
+            _ => Node::Null,
+        })
     }
 }
 

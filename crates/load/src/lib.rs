@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! bytes ──► po │ mo │ json │ yaml │ ndjson │ table (CSV, TSV) ──► sink(key, value), once per pair, in file order
+//!                      └──────┴──► i18n ──► with types, lists and trees, for Ruby's I18n
 //! ```
 //!
 //! What always holds:
@@ -29,12 +30,14 @@
 mod budget;
 mod charset;
 mod format;
+pub mod i18n;
 pub mod json;
 pub mod mo;
 pub mod ndjson;
 mod path;
 pub mod po;
 pub mod table;
+mod tree;
 pub mod yaml;
 
 use hammerspace_error::{Doing, Result};

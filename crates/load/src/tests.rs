@@ -1,5 +1,6 @@
 use super::*;
 use hammerspace_error::{Error, Kind};
+use std::collections::BTreeMap;
 
 type Pairs = Vec<(String, String)>;
 
@@ -273,5 +274,142 @@ fn hostile_bytes_get_an_answer() {
                 survives(format, &altered);
             }
         }
+    }
+}
+
+/// A space as a map, for what Ruby's I18n is to find.
+#[derive(Default)]
+struct Map(BTreeMap<Vec<u8>, Vec<u8>>);
+
+impl i18n::Texts for Map {
+    fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        Ok(self.0.get(key).cloned())
+    }
+
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.0.insert(key.to_vec(), value.to_vec());
+        Ok(())
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Result<()> {
+        self.0.remove(key);
+        Ok(())
+    }
+}
+
+impl Map {
+    fn read(&mut self, format: Format, prefix: &str, text: impl AsRef<[u8]>) -> Result<u64> {
+        i18n::read(format, text.as_ref(), prefix.as_bytes(), self)
+    }
+
+    #[track_caller]
+    fn is(&self, expected: &[(&str, &str)]) {
+        let text = |bytes: &Vec<u8>| String::from_utf8(bytes.clone()).unwrap();
+        let there: Pairs = self.0.iter().map(|(key, value)| (text(key), text(value))).collect();
+        let mut expected: Pairs = expected.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        expected.sort();
+        assert_eq!(there, expected);
+    }
+}
+
+#[test]
+fn translations_are_stored_as_their_format_page_says() {
+    let page = include_str!("../../../docs/format/translations.md");
+    let block = |kind| page.split_once(&format!("```{kind}\n")).unwrap().1.split_once("\n```").unwrap().0;
+    let listing = block("text").replace('␀', "\0").replace('␁', "\u{1}");
+    let entries: Vec<_> = listing.lines().map(|line| line.split_once(' ').unwrap()).collect();
+    let entries: Vec<_> = entries.iter().map(|&(key, value)| (key, value.trim_start())).collect();
+    let mut map = Map::default();
+    assert_eq!(map.read(Format::Yaml, "", block("yaml")).unwrap(), entries.len() as u64);
+    map.is(&entries);
+}
+
+#[test]
+fn translations_keep_the_types_that_yaml_gives_them() {
+    let values = [
+        ("1.50", "\u{0}1.50"),
+        ("+.5", "\u{0}0.5"),
+        ("-2.", "\0-2.0"),
+        ("1e3", "\u{0}1e3"),
+        ("123456789012345678901234567890", "\u{0}123456789012345678901234567890"),
+        ("0049", "0049"),
+        ("12:30", "12:30"),
+        ("1_000", "1_000"),
+        (".", "."),
+        ("no", "no"),
+        ("!!str 3", "3"),
+        ("!!int '3'", "\u{0}3"),
+        ("'true'", "true"),
+        ("FALSE", "\0false"),
+        (":day", "\0{\"symbol\":\"day\"}"),
+        (":\"every day\"", "\0{\"symbol\":\"every day\"}"),
+        ("':day'", ":day"),
+        ("\"\\0\"", "\0\"\\u0000\""),
+        ("[]", "\0[]"),
+        ("{}", "\0{\"children\":[]}"),
+    ];
+    for (yaml, value) in values {
+        let mut map = Map::default();
+        map.read(Format::Yaml, "de.a.", format!("b: {yaml}")).unwrap();
+        map.is(&[("de.a", "\0{\"children\":[\"b\"]}"), ("de.a.b", value)]);
+    }
+    let mut map = Map::default();
+    map.read(Format::Json, "de.", r#"{"a": [1, "1", true, null, {":b": ":c"}], "b": null}"#).unwrap();
+    map.is(&[("de", "\0{\"children\":[\"a\"]}"), ("de.a", "\0[1,\"1\",true,null,{\"pairs\":[[\":b\",\":c\"]]}]")]);
+}
+
+#[test]
+fn translations_make_no_locale_of_nothing() {
+    let mut map = Map::default();
+    assert_eq!(map.read(Format::Yaml, "", "{de: ~, fr: {}, it: {shop: ~}}").unwrap(), 0);
+    assert_eq!(map.read(Format::Json, "de.", "{}").unwrap(), 0);
+    map.is(&[]);
+}
+
+#[test]
+fn translations_join_trees_and_take_their_places() {
+    let mut map = Map::default();
+    map.read(Format::Yaml, "", "de: {a: {x: 1, y: {z: t}}, b: t}").unwrap();
+    map.read(Format::Yaml, "de.", "{a: {w: 2, x: 3}, b: {c: t}, n: ~, m: {n: ~}}").unwrap();
+    map.is(&[
+        ("de", "\0{\"children\":[\"a\",\"b\"]}"),
+        ("de.a", "\0{\"children\":[\"x\",\"y\",\"w\"]}"),
+        ("de.a.w", "\u{0}2"),
+        ("de.a.x", "\u{0}3"),
+        ("de.a.y", "\0{\"children\":[\"z\"]}"),
+        ("de.a.y.z", "t"),
+        ("de.b", "\0{\"children\":[\"c\"]}"),
+        ("de.b.c", "t"),
+    ]);
+    map.read(Format::Yaml, "de.", "{a: text, b: []}").unwrap();
+    map.is(&[("de", "\0{\"children\":[\"a\",\"b\"]}"), ("de.a", "text"), ("de.b", "\0[]")]);
+}
+
+#[test]
+fn translations_are_bounded_like_pairs() {
+    let refused = |format, prefix, text: String, finding: &str| {
+        let error = Map::default().read(format, prefix, text).unwrap_err();
+        assert!(error.finding().contains(finding), "{error}");
+        assert!(error.advice().is_some(), "no remedy: {error}");
+    };
+    refused(Format::Yaml, "", "[a]".into(), "no mapping");
+    refused(Format::Json, "", "{} {}".into(), "line 1");
+    refused(Format::Json, "", "7".into(), "no mapping");
+    refused(Format::Yaml, "de", "a: b".into(), "end with a dot");
+    for innermost in ["laugh", "[]", "{}", "{a: b}"] {
+        for (open, close) in [("[", "]"), ("{", "}")] {
+            let item = |n, line| if open == "[" { format!("*l{line}") } else { format!("{n}: *l{line}") };
+            let laughs = |line| {
+                let items: Vec<_> = (0..9).map(|n| item(n, line)).collect();
+                format!("l{}: &l{} {open}{}{close}\n", line + 1, line + 1, items.join(","))
+            };
+            let text = format!("l0: &l0 {innermost}\n") + &(0..30).map(laughs).collect::<Vec<_>>().concat();
+            refused(Format::Yaml, "", text, "unfold");
+        }
+    }
+    for format in [Format::Json, Format::Yaml] {
+        let nested = |depth| ["{\"a\":".repeat(depth), "1".to_string(), "}".repeat(depth)].concat();
+        Map::default().read(format, "", nested(json::DEPTH_MAX)).unwrap();
+        refused(format, "", nested(json::DEPTH_MAX + 1), "deeper");
     }
 }

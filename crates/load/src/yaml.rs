@@ -12,7 +12,7 @@
 //! tags than those of YAML's core schema, and names that are no scalars.
 //!
 //! What always holds, and what a hostile file runs into:
-//! 1. No tree is higher than [`DEPTH_MAX`], through aliases either; so to walk one and to drop one needs little stack.
+//! 1. No tree is higher than [`DEPTH_MAX`], through aliases either (`tree.rs`).
 //! 2. Each node that is visited and each pair that is merged is paid for. Aliases of aliases (the "billion laughs") can double
 //!    what a file stands for with every line; the budget ends that.
 
@@ -25,6 +25,7 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 
 use crate::budget::Budget;
 use crate::path::{Path, too_deep};
+use crate::tree::{Node, Pair, Scalar, Tree};
 use crate::{Sink, without_bom};
 
 pub use crate::path::DEPTH_MAX;
@@ -34,33 +35,23 @@ const UNFOLDING: usize = 100;
 
 /// Reads a YAML document and hands every leaf to `sink`.
 pub fn read(bytes: &[u8], sink: &mut Sink) -> Result<()> {
-    let text = text(without_bom(bytes))?;
-    let mut budget = Budget::new(text.len(), UNFOLDING);
-    let root = Builder::default().document(text, &mut budget)?;
+    let (root, mut budget) = tree(bytes)?;
     walk(&root, &mut Path::default(), &mut budget, sink)
 }
 
-/// A value and all below it, shared by all who name it.
-struct Tree<'a> {
-    node: Node<'a>,
-    /// How many collections lie within each other here.
-    height: usize,
+/// A document as a tree, and what is left to spend on it.
+pub(crate) fn tree(bytes: &[u8]) -> Result<(Rc<Tree<'_>>, Budget)> {
+    let text = text(without_bom(bytes))?;
+    let mut budget = Budget::new(text.len(), UNFOLDING);
+    let root = Builder::default().document(text, &mut budget)?;
+    Ok((root, budget))
 }
-
-enum Node<'a> {
-    Null,
-    Text(Cow<'a, str>),
-    List(Vec<Rc<Tree<'a>>>),
-    Map(Vec<Pair<'a>>),
-}
-
-type Pair<'a> = (Cow<'a, str>, Rc<Tree<'a>>);
 
 fn walk(tree: &Tree, path: &mut Path, budget: &mut Budget, sink: &mut Sink) -> Result<()> {
     budget.spend(1)?;
     match &tree.node {
         Node::Null => path.leaf().map(|_key| ()),
-        Node::Text(text) => {
+        Node::Scalar(Scalar { text, .. }) => {
             let key = path.leaf()?;
             budget.spend(key.len() + text.len())?;
             sink(key, text.as_bytes())
@@ -96,7 +87,6 @@ struct Builder<'a> {
 /// A collection that has begun.
 struct Open<'a> {
     anchor: usize,
-    height: usize,
     kind: Collection<'a>,
 }
 
@@ -154,12 +144,12 @@ impl<'a> Builder<'a> {
             }
             Event::SequenceEnd | Event::MappingEnd => {
                 // The parser ends what it has begun.
-                let Some(Open { anchor, height, kind }) = self.open.pop() else { return Ok(()) };
+                let Some(Open { anchor, kind }) = self.open.pop() else { return Ok(()) };
                 let node = match kind {
                     Collection::List(elements) => Node::List(elements),
                     Collection::Map { pairs, merged, .. } => Node::Map(merge(pairs, &merged, at, budget)?),
                 };
-                self.end(Tree { node, height }, anchor, at)
+                self.end(node, anchor, at)
             }
         }
     }
@@ -167,16 +157,18 @@ impl<'a> Builder<'a> {
     /// A scalar is a name where a mapping waits for one, and a value elsewhere.
     fn scalar(&mut self, node: Node<'a>, style: ScalarStyle, anchor: usize, at: Marker) -> Result<()> {
         let Some(Open { kind: Collection::Map { name: name @ None, .. }, .. }) = self.open.last_mut() else {
-            return self.end(Tree { node, height: 0 }, anchor, at);
+            return self.end(node, anchor, at);
         };
         let text = match node {
-            Node::Text(text) => text,
+            Node::Scalar(Scalar { text, .. }) => text,
             _ => Cow::Borrowed("~"),
         };
+        let is_plain = style == ScalarStyle::Plain;
         if anchor != 0 {
-            self.anchors.insert(anchor, Rc::new(Tree { node: Node::Text(text.clone()), height: 0 }));
+            let node = Node::Scalar(Scalar { text: text.clone(), is_plain });
+            self.anchors.insert(anchor, Tree::new(node)?);
         }
-        *name = Some(if style == ScalarStyle::Plain && text == "<<" { Name::Merge } else { Name::Text(text) });
+        *name = Some(if is_plain && text == "<<" { Name::Merge } else { Name::Text(text) });
         Ok(())
     }
 
@@ -188,12 +180,12 @@ impl<'a> Builder<'a> {
         if self.open.len() == DEPTH_MAX {
             return Err(too_deep());
         }
-        self.open.push(Open { anchor, height: 1, kind });
+        self.open.push(Open { anchor, kind });
         Ok(())
     }
 
-    fn end(&mut self, tree: Tree<'a>, anchor: usize, at: Marker) -> Result<()> {
-        let tree = Rc::new(tree);
+    fn end(&mut self, node: Node<'a>, anchor: usize, at: Marker) -> Result<()> {
+        let tree = Tree::new(node)?;
         if anchor != 0 {
             self.anchors.insert(anchor, Rc::clone(&tree));
         }
@@ -202,14 +194,10 @@ impl<'a> Builder<'a> {
 
     /// Puts a value where it belongs.
     fn value(&mut self, tree: Rc<Tree<'a>>, at: Marker) -> Result<()> {
-        let Some(Open { height, kind, .. }) = self.open.last_mut() else {
+        let Some(Open { kind, .. }) = self.open.last_mut() else {
             self.root = Some(tree);
             return Ok(());
         };
-        *height = (*height).max(tree.height + 1);
-        if *height > DEPTH_MAX {
-            return Err(too_deep());
-        }
         match kind {
             Collection::List(elements) => elements.push(tree),
             Collection::Map { pairs, merged, name } => match name.take() {
@@ -269,7 +257,8 @@ fn scalar<'a>(text: Cow<'a, str>, style: ScalarStyle, tag: Option<&Tag>, at: Mar
         Some(tag) if is_core(tag, &["str", "int", "float", "bool", "null"]) => tag.suffix == "null",
         Some(tag) => return Err(foreign(tag, at)),
     };
-    Ok(if is_null { Node::Null } else { Node::Text(text) })
+    let is_plain = tag.map_or(style == ScalarStyle::Plain, |tag| tag.suffix != "str");
+    Ok(if is_null { Node::Null } else { Node::Scalar(Scalar { text, is_plain }) })
 }
 
 fn is_core(tag: &Tag, names: &[&str]) -> bool {

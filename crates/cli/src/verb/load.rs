@@ -9,6 +9,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hammerspace::{Error, Kind, Result, Writer};
 use hammerspace_error::Doing;
+use hammerspace_load::i18n::{self, Texts};
 use hammerspace_load::{Format, Options};
 use hammerspace_tables::Pair;
 use serde::Serialize;
@@ -42,16 +43,27 @@ pub(crate) struct Load {
     /// Start empty instead of from the current version
     #[arg(long)]
     replace: bool,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    publishing: Publishing,
+    #[command(flatten)]
+    indexing: Indexing,
+}
+
+/// What the files themselves do not say.
+#[derive(Args)]
+struct Reading {
     /// The first row of CSV and TSV names the columns
     #[arg(long)]
     header_row: bool,
     /// Keep the header of .po and .mo, which has the rule for plurals: under the prefix alone
     #[arg(long)]
     catalogue_header: bool,
-    #[command(flatten)]
-    publishing: Publishing,
-    #[command(flatten)]
-    indexing: Indexing,
+    /// For Ruby's I18n: JSON and YAML keep their types, lists and trees, and catalogues their header; the prefix is
+    /// empty, or ends with a dot
+    #[arg(long)]
+    i18n: bool,
 }
 
 #[derive(Serialize)]
@@ -109,7 +121,27 @@ impl Load {
 
     fn load(&self, file: &Path, source: Source, writer: &mut Writer, progress: &Progress) -> Result<Loaded> {
         let prefix = self.prefix.of(file)?;
-        let (mut key, mut pairs) = (prefix.clone(), 0);
+        let pairs = match source {
+            Source::Text(format) if self.reading.i18n && i18n::is_typed(format) => {
+                let mut bytes = Vec::new();
+                open(file, progress)?.read_to_end(&mut bytes).doing("read the file")?;
+                i18n::read(format, &bytes, &prefix, &mut Translations { writer, space: &self.space })?
+            }
+            _ => self.load_pairs(file, source, &prefix, writer, progress)?,
+        };
+        let prefix = String::from_utf8_lossy(&prefix).into_owned();
+        Ok(Loaded { file: file.to_string_lossy().into_owned(), format: source.name(), prefix, pairs })
+    }
+
+    fn load_pairs(
+        &self,
+        file: &Path,
+        source: Source,
+        prefix: &[u8],
+        writer: &mut Writer,
+        progress: &Progress,
+    ) -> Result<u64> {
+        let (mut key, mut pairs) = (prefix.to_vec(), 0);
         let mut put = |bare: &[u8], value: &[u8]| {
             key.truncate(prefix.len());
             key.extend_from_slice(bare);
@@ -120,16 +152,40 @@ impl Load {
             Source::Text(format) => self.read(file, format, progress, &mut put)?,
             Source::Sparkey => read_sparkey(file, progress, &mut put)?,
         }
-        let prefix = String::from_utf8_lossy(&prefix).into_owned();
-        Ok(Loaded { file: file.to_string_lossy().into_owned(), format: source.name(), prefix, pairs })
+        Ok(pairs)
     }
 
     fn read(&self, file: &Path, format: Format, progress: &Progress, put: &mut Put) -> Result<()> {
-        let options = Options { header_row: self.header_row, catalogue_header: self.catalogue_header };
-        let input: Box<dyn Read> =
-            if is_stdin(file) { Box::new(io::stdin().lock()) } else { Box::new(fs::File::open(file).doing("open")?) };
-        hammerspace_load::read(format, BufReader::with_capacity(1 << 16, progress.reading(input)), options, put)
+        let Reading { header_row, catalogue_header, i18n } = self.reading;
+        let options = Options { header_row, catalogue_header: catalogue_header || i18n };
+        hammerspace_load::read(format, BufReader::with_capacity(1 << 16, open(file, progress)?), options, put)
     }
+}
+
+/// What a writer is to translations.
+struct Translations<'w> {
+    writer: &'w mut Writer,
+    space: &'w Path,
+}
+
+impl Texts for Translations<'_> {
+    fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.writer.get(key).map_err(|error| error.file(self.space))
+    }
+
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.writer.put(key, value).map_err(|error| error.file(self.space))
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Result<()> {
+        self.writer.delete(key).map_err(|error| error.file(self.space))
+    }
+}
+
+fn open(file: &Path, progress: &Progress) -> Result<impl Read> {
+    let input: Box<dyn Read> =
+        if is_stdin(file) { Box::new(io::stdin().lock()) } else { Box::new(fs::File::open(file).doing("open")?) };
+    Ok(progress.reading(input))
 }
 
 /// Where the pairs of a file go.

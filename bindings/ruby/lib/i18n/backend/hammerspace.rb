@@ -11,25 +11,31 @@ module I18n
     #
     #   I18n.backend = I18n::Backend::Hammerspace.new('/srv/app/translations')
     #
-    # A translation lies under its locale and keys, joined by dots: +de.shop.title+. Text is stored as it is, so that
-    # `hammerspace load --prefix '{locale}.'` writes what is read here, with NULs between the forms that gettext's catalogues
-    # have for different counts, and their rule under the locale alone; anything else is stored as a NUL and JSON. A subtree has an
-    # entry of its own, which names its children. Procs cannot leave the heap: they stay in the process that stored them.
+    # A translation lies under its locale and keys, joined by dots: +de.shop.title+. Text is stored as it is, anything else as a
+    # NUL and JSON; a subtree has an entry of its own, which names its children (docs/format/translations.md). `hammerspace load
+    # --i18n` writes the same. Procs cannot leave the heap: they stay in the process that stored them.
     class Hammerspace
       # What cannot be written as a JSON value of the same type.
       module Typed
         MARK = "\0"
+        # The command takes collections within 128 others; a mapping in a list is three in JSON.
+        NESTING_MAX = 400
 
         def self.encode(value)
+          value = value.encode(Encoding::UTF_8) if value.is_a?(::String) && value.encoding != Encoding::BINARY
           return value if value.is_a?(::String) && !value.include?(MARK)
 
-          MARK + JSON.generate(wrap(value))
+          MARK + JSON.generate(wrap(value), max_nesting: NESTING_MAX)
+        rescue JSON::JSONError, EncodingError => e
+          raise ::Hammerspace::InvalidError, "#{value.inspect} is no translation that can be stored: #{e.message}"
         end
 
         def self.decode(text)
           return text unless text.include?(MARK)
 
-          text.start_with?(MARK) ? unwrap(JSON.parse(text[1..])) : Forms.new(text.split(MARK, -1))
+          text.start_with?(MARK) ? unwrap(JSON.parse(text[1..], max_nesting: NESTING_MAX)) : Forms.new(text.split(MARK, -1))
+        rescue JSON::JSONError => e
+          raise ::Hammerspace::CorruptError, "a translation is no JSON behind its NUL (#{e.message}): store it again"
         end
 
         def self.wrap(value)
@@ -51,7 +57,8 @@ module I18n
             case kind
             when 'symbol' then inner.to_sym
             when 'pairs' then inner.to_h { |key, one| [key.to_sym, unwrap(one)] }
-            else Children.new(inner)
+            when 'children' then Children.new(inner)
+            else raise ::Hammerspace::UnsupportedError, "a translation of the kind #{kind.inspect}: update hammerspace"
             end
           else value
           end
@@ -198,10 +205,10 @@ module I18n
           gone, there = data.partition { |_name, value| value.nil? }
           names = there.map { |name, value| store_at(path, name, value, escape) }
           gone.each { |name, _value| remove("#{path}.#{flat(name, escape)}") }
-          old = children(path)
-          all = (Array(old) | names) - gone.map { |name, _value| flat(name, escape) }
-          # What never was a tree becomes one if it is told so, not because something was to be removed from it.
-          hash[path] = Typed.encode(Children.new(all)) unless all == (data.empty? ? old : Array(old))
+          old = Array(children(path))
+          all = (old | names) - gone.map { |name, _value| flat(name, escape) }
+          # What never was a tree does not become one because something was to be removed from it.
+          hash[path] = Typed.encode(Children.new(all)) unless all == old
         end
 
         def store_at(path, name, value, escape)
@@ -209,11 +216,17 @@ module I18n
           key = "#{path}.#{name}"
           value.is_a?(::Hash) ? @procs.delete(key) : remove(key)
           case value
-          when ::Hash then store_in(key, value, escape)
+          when ::Hash then store_tree(key, value, escape)
           when ::Proc then @procs[key] = value
           else hash[key] = Typed.encode(value)
           end
           name
+        end
+
+        # Unlike a locale, a tree may be empty.
+        def store_tree(key, data, escape)
+          hash[key] = Typed.encode(Children.new([])) if data.empty? && children(key).nil?
+          store_in(key, data, escape)
         end
 
         def flat(name, escape) = escape ? Flatten.escape_default_separator(name) : name.to_s
