@@ -73,6 +73,24 @@ impl<'a> From<&'a str> for Key<'a> {
     }
 }
 
+impl<'a> From<&'a String> for Key<'a> {
+    fn from(key: &'a String) -> Self {
+        Self::Bytes(key.as_bytes())
+    }
+}
+
+impl<'a> From<&'a Vec<u8>> for Key<'a> {
+    fn from(key: &'a Vec<u8>) -> Self {
+        Self::Bytes(key)
+    }
+}
+
+impl<'a> From<&'a OwnedKey> for Key<'a> {
+    fn from(key: &'a OwnedKey) -> Self {
+        key.as_key()
+    }
+}
+
 impl Key<'_> {
     #[inline]
     fn len_code(self) -> u64 {

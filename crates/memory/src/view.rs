@@ -60,6 +60,14 @@ impl View<'_> {
         Ok(seen.map(|seen| seen.meta()))
     }
 
+    /// What is known about the record of a key, if it is there. Of a value beyond 64 KiB nothing is copied, nor whether all of it is there
+    /// looked at.
+    pub fn meta(self, table: u16, key: Key<'_>) -> Result<Option<Meta>> {
+        let hash = key.hash(self.region.seed, table);
+        let seen = read::read(self.region, table, key, hash, &mut Vec::new())?;
+        Ok(seen.filter(|seen| !seen.is_expired()).map(|seen| seen.meta()))
+    }
+
     /// Looks many keys up, their misses of the cache at the same time. `each` is given the place of the key among `keys`, and what
     /// `get` would have given at some instant since the call began: that a key is absent may be known before its turn.
     pub fn get_many(

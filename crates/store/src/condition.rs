@@ -64,7 +64,7 @@ impl Outcome {
     }
 
     pub(crate) fn of(outcome: memory::Outcome, is_done: bool) -> Self {
-        let before = outcome.before().map(Meta::of_any);
+        let before = outcome.before().map(Meta::of);
         if is_done { Self::Done { version: outcome.version, before } } else { Self::Refused { there: before } }
     }
 }

@@ -8,7 +8,8 @@
 //! | 3 | min | a number | the lesser |
 //! | 4 | max | a number | the greater |
 //!
-//! A number is an `i64` in eight little-endian bytes. Codes have 6 bits; those from 5 on are free for kinds to come.
+//! A number is an `i64` in eight little-endian bytes. Codes have 6 bits; those from 5 on are free for kinds to come. A build that does not
+//! know a record's kind reads it as bytes, and leaves it to others to merge.
 
 use std::fmt;
 use std::str::FromStr;
@@ -29,6 +30,8 @@ pub enum ValueKind {
     Min,
     /// A number. Merging keeps the greater.
     Max,
+    /// One that this build does not know, by its code: any bytes, to be read, replaced by another kind, and deleted.
+    Other(u8),
 }
 
 /// How values of a kind merge.
@@ -40,19 +43,29 @@ pub(crate) enum Rule {
     Append,
     /// Numbers become one number, if there is one.
     Number(fn(i64, i64) -> Option<i64>),
+    /// Nobody here knows.
+    Unknown,
 }
 
 impl ValueKind {
-    /// Every kind, in the order of their codes.
+    /// Every kind that this build knows, in the order of their codes.
     pub const ALL: [Self; 5] = [Self::Bytes, Self::Append, Self::Add, Self::Min, Self::Max];
 
     pub(crate) const fn code(self) -> u8 {
-        self as u8
+        match self {
+            Self::Bytes => 0,
+            Self::Append => 1,
+            Self::Add => 2,
+            Self::Min => 3,
+            Self::Max => 4,
+            Self::Other(code) => code,
+        }
     }
 
     /// The kind that a record says it is of.
-    pub(crate) fn of(code: u8) -> Result<Self> {
-        Self::ALL.get(usize::from(code)).copied().ok_or_else(|| unknown(code))
+    #[inline]
+    pub(crate) fn of(code: u8) -> Self {
+        Self::ALL.get(usize::from(code)).copied().unwrap_or(Self::Other(code))
     }
 
     /// The kind's name as people write it.
@@ -63,6 +76,7 @@ impl ValueKind {
             Self::Add => "add",
             Self::Min => "min",
             Self::Max => "max",
+            Self::Other(_) => "other",
         }
     }
 
@@ -73,6 +87,7 @@ impl ValueKind {
             Self::Add => Rule::Number(i64::checked_add),
             Self::Min => Rule::Number(|old, new| Some(old.min(new))),
             Self::Max => Rule::Number(|old, new| Some(old.max(new))),
+            Self::Other(_) => Rule::Unknown,
         }
     }
 
@@ -83,13 +98,26 @@ impl ValueKind {
 
     /// Refuses what no value of this kind can be.
     pub(crate) fn check(self, value: &[u8]) -> Result<()> {
-        if self.is_number() { number_of(self, value).map(drop) } else { Ok(()) }
+        match self.rule() {
+            Rule::Number(_) => number_of(self, value).map(drop),
+            Rule::Unknown => Err(self.unknown()),
+            Rule::Replace | Rule::Append => Ok(()),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn unknown(self) -> Error {
+        Error::new(Kind::Unsupported, format!("values of kind {} are beyond this build", self.code()))
+            .remedy("use a build that knows it")
     }
 
     /// Says that a value is of `there`, where this kind was to be merged into it.
     #[cold]
     pub(crate) fn refused_by(self, there: u8) -> Error {
-        let there = Self::of(there).map_or_else(|_| format!("kind {there}"), |kind| kind.to_string());
+        let there = Self::of(there);
+        if let Self::Other(_) = there {
+            return there.unknown();
+        }
         let error = Error::new(Kind::Invalid, format!("{self} cannot be merged into a value of kind {there}"));
         error.remedy(format!("merge it as {there}, or put a value of kind {self} first"))
     }
@@ -102,12 +130,6 @@ pub(crate) fn number_of(kind: ValueKind, value: &[u8]) -> Result<i64> {
         error.remedy("give a number of 64 bits, in eight little-endian bytes")
     })?;
     Ok(i64::from_le_bytes(bytes))
-}
-
-#[cold]
-fn unknown(code: u8) -> Error {
-    Error::new(Kind::Unsupported, format!("the value is of kind {code}, which this build does not know"))
-        .remedy("use the build that wrote it")
 }
 
 impl fmt::Display for ValueKind {
@@ -135,11 +157,12 @@ mod tests {
     fn a_code_names_its_kind_and_the_table_above_says_so() {
         let page = include_str!("kind.rs");
         for kind in ValueKind::ALL {
-            assert_eq!(ValueKind::of(kind.code()).unwrap(), kind);
+            assert_eq!(ValueKind::of(kind.code()), kind);
             assert_eq!(kind.name().parse::<ValueKind>().unwrap(), kind);
             assert!(page.contains(&format!("//! | {} | {kind} |", kind.code())), "{kind}");
         }
-        assert_eq!(ValueKind::of(5).unwrap_err().kind(), Kind::Unsupported);
+        assert_eq!((ValueKind::of(5), ValueKind::of(5).code()), (ValueKind::Other(5), 5));
+        assert_eq!(ValueKind::Other(5).check(b"any").unwrap_err().kind(), Kind::Unsupported);
         assert_eq!("sum".parse::<ValueKind>().unwrap_err().kind(), Kind::Invalid);
     }
 

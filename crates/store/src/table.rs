@@ -112,12 +112,18 @@ impl Table {
             out.truncate(start);
             view.get(table, key, out)
         })?;
-        meta.map(Meta::of).transpose()
+        Ok(meta.map(Meta::of))
+    }
+
+    /// What is known about a key beside its value, if it is there.
+    pub fn meta<'k>(&self, key: impl Into<Key<'k>>) -> Result<Option<Meta>> {
+        let key = key.into();
+        Ok(self.read(|view, table| view.meta(table, key))?.map(Meta::of))
     }
 
     /// Whether a key is there.
     pub fn contains<'k>(&self, key: impl Into<Key<'k>>) -> Result<bool> {
-        Ok(self.get_into(key, &mut Vec::new())?.is_some())
+        Ok(self.meta(key)?.is_some())
     }
 
     /// Looks many keys up, their misses of the cache at the same time. `each` is given the place of the key among `keys`, and what
@@ -128,18 +134,12 @@ impl Table {
         let mut done = 0;
         while done < keys.len() {
             let (known, first) = (self.known(), done);
-            let mut result = Ok(());
             view.get_many(known.id().number, &keys[first..], |at, found| {
-                if result.is_err() || first + at != done || !known.holds(view) {
-                    return;
+                if first + at == done && known.holds(view) {
+                    each(done, found.map(|(meta, value)| (Meta::of(meta), value)));
+                    done += 1;
                 }
-                match found.map(|(meta, value)| Meta::of(meta).map(|meta| (meta, value))).transpose() {
-                    Ok(found) => each(done, found),
-                    Err(error) => result = Err(error),
-                }
-                done += 1;
             })?;
-            result?;
             if done < keys.len() {
                 self.learn()?;
             }
@@ -157,7 +157,7 @@ impl Table {
             let next = view.scan(table, cursor, count, &mut items)?;
             Ok((items, next))
         })?;
-        Ok((items.into_iter().map(Entry::of).collect::<Result<_>>()?, next))
+        Ok((items.into_iter().map(Entry::of).collect(), next))
     }
 
     /// Every record, as [`scan`](Self::scan) gives them.

@@ -3,7 +3,6 @@
 use std::ops::Deref;
 use std::time::SystemTime;
 
-use hammerspace_error::Result;
 use hammerspace_memory::{self as memory, OwnedKey};
 
 use crate::expiry;
@@ -21,14 +20,8 @@ pub struct Meta {
 }
 
 impl Meta {
-    pub(crate) fn of(meta: memory::Meta) -> Result<Self> {
-        ValueKind::of(meta.kind)?;
-        Ok(Self::of_any(meta))
-    }
-
-    /// The same of a record that nobody reads: a kind that this build does not know is taken for bytes.
-    pub(crate) fn of_any(meta: memory::Meta) -> Self {
-        let kind = ValueKind::of(meta.kind).unwrap_or_default();
+    pub(crate) fn of(meta: memory::Meta) -> Self {
+        let kind = ValueKind::of(meta.kind);
         Self { kind, version: meta.version, expiry: meta.expiry.map(expiry::to_time) }
     }
 }
@@ -73,8 +66,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub(crate) fn of(item: memory::Item) -> Result<Self> {
-        let meta = Meta::of(item.meta)?;
-        Ok(Self { key: item.key, value: Value { bytes: item.value, meta } })
+    pub(crate) fn of(item: memory::Item) -> Self {
+        let meta = Meta::of(item.meta);
+        Self { key: item.key, value: Value { bytes: item.value, meta } }
     }
 }

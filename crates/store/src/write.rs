@@ -195,7 +195,7 @@ impl Table {
     }
 
     /// Merges an operand into the value of a key, as its kind says; where there is none, the value is the operand. Its expiry
-    /// stays, but for bytes: to merge those is to put them.
+    /// stays, but for bytes: to merge those is to put them. A number that stays the same is not written again, and keeps its version.
     ///
     /// [`Kind::Invalid`] if there is a value of another kind, which stays as it is.
     #[inline]
@@ -229,6 +229,7 @@ fn merge(memory: &Memory, turn: &Turn<'_>, key: Key<'_>, kind: ValueKind, operan
         Rule::Replace => replace(memory, turn, key, kind, operand),
         Rule::Append => append(memory, turn, key, kind, operand),
         Rule::Number(combine) => combine_numbers(memory, turn, key, kind, number_of(kind, operand)?, combine),
+        Rule::Unknown => Err(kind.unknown()),
     }
 }
 
@@ -273,7 +274,10 @@ fn combine_numbers(
         }
         let there = old.and_then(Old::word).map(u64::cast_signed);
         number = there.map_or(Some(operand), |there| combine(there, operand));
-        number.map_or(Change::Keep, |number| Change::Word { kind: kind.code(), word: number.cast_unsigned() })
+        match number {
+            Some(number) if Some(number) != there => Change::Word { kind: kind.code(), word: number.cast_unsigned() },
+            _ => Change::Keep,
+        }
     })?;
     check(kind, outcome.before())?;
     let number = number.ok_or_else(|| {

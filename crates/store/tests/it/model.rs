@@ -57,6 +57,7 @@ fn merged(kind: ValueKind, old: &[u8], operand: &[u8]) -> Vec<u8> {
         ValueKind::Add => (number(old) + number(operand)).to_le_bytes().to_vec(),
         ValueKind::Min => number(old).min(number(operand)).to_le_bytes().to_vec(),
         ValueKind::Max => number(old).max(number(operand)).to_le_bytes().to_vec(),
+        ValueKind::Other(_) => unreachable!("nobody merges it"),
     }
 }
 
@@ -180,13 +181,17 @@ impl History {
                 merged.version
             }
         };
-        // To append nothing need not be a change.
-        if !operand.is_empty() || version.is_none() || version != there.as_ref().and_then(|there| there.version) {
+        let value = there.as_ref().map_or_else(|| operand.clone(), |there| merged(kind, &there.value, &operand));
+        let before = there.as_ref().and_then(|there| there.version);
+        let stays = there.as_ref().is_some_and(|there| there.value == value);
+        if stays && kind.is_number() {
+            assert_eq!(version, before, "a number that stays keeps its version");
+        } else if version.is_none() || version != before || !operand.is_empty() {
+            // To append nothing need not be a change.
             self.take_version(at, version);
         }
         // To merge bytes is to put them; whatever else is merged keeps its expiry.
-        let expires = kind != ValueKind::Bytes && there.as_ref().is_some_and(|there| there.expires);
-        let value = there.map_or_else(|| operand.clone(), |there| merged(kind, &there.value, &operand));
+        let expires = kind != ValueKind::Bytes && there.is_some_and(|there| there.expires);
         self.twin.tables.entry(TABLES[at].0).or_default().insert(key, Record { kind, value, version, expires });
     }
 

@@ -37,7 +37,7 @@ fn a_condition_that_does_not_hold_says_what_is_there() {
 
 /// As a later build may have written it, or damage.
 #[test]
-fn a_value_of_an_unknown_kind_is_replaced_and_deleted_as_any() {
+fn a_value_of_an_unknown_kind_is_read_replaced_and_deleted_as_any() {
     const DEFAULT: TableId = TableId { number: 0, is_versioned: true };
     let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
     let options = Options { region: Some(scratch.path().to_path_buf()), cleaners: 0, ..Options::with_limit(64 << 20) };
@@ -50,17 +50,51 @@ fn a_value_of_an_unknown_kind_is_replaced_and_deleted_as_any() {
     drop(memory);
     let store = Store::open_with(&path, &options).unwrap();
     let table = store.default_table();
-    assert_eq!(table.get(0).unwrap_err().kind(), Kind::Unsupported);
+    const UNKNOWN: ValueKind = ValueKind::Other(60);
+    let value = table.get(0).unwrap().unwrap();
+    assert_eq!((&value[..], value.meta.kind, value.number()), (&b"?"[..], UNKNOWN, None));
+    assert_eq!(table.iter().filter(|entry| entry.as_ref().unwrap().value.meta.kind == UNKNOWN).count(), 4);
+    assert_eq!(table.add(0, 1).unwrap_err().kind(), Kind::Unsupported);
+    assert_eq!(table.put_with(0, "?", &Put::default().kind(UNKNOWN)).unwrap_err().kind(), Kind::Unsupported);
+    assert_eq!(table.merge(0, UNKNOWN, "?").unwrap_err().kind(), Kind::Unsupported);
     let there = |outcome| match outcome {
         Outcome::Done { before, .. } | Outcome::Refused { there: before } => before.map(|before| before.kind),
     };
     let absent = Put::when(Condition::Absent);
-    assert_eq!(there(table.put_with(0, "new", &absent).unwrap()), Some(ValueKind::Bytes), "refused");
-    assert_eq!(there(table.put_with(0, "new", &Put::default()).unwrap()), Some(ValueKind::Bytes));
+    assert_eq!(there(table.put_with(0, "new", &absent).unwrap()), Some(UNKNOWN), "refused");
+    assert_eq!(there(table.put_with(0, "new", &Put::default()).unwrap()), Some(UNKNOWN));
     assert_eq!(table.get(0).unwrap().unwrap().bytes, b"new");
     table.put(1, "new").unwrap();
     assert!(table.delete(2).unwrap() && table.get(2).unwrap().is_none());
     assert!(table.expire(3, SystemTime::UNIX_EPOCH).unwrap() && table.get(3).unwrap().is_none());
+}
+
+#[test]
+fn what_is_known_of_a_key_is_known_without_its_value() {
+    let store = small();
+    let table = store.default_table();
+    let version = table.put_with("long", vec![1; 300_000], &Put::default().ttl(Duration::from_secs(60))).unwrap();
+    let meta = table.meta("long").unwrap().unwrap();
+    assert_eq!(Some(meta), table.get("long").unwrap().map(|value| value.meta));
+    assert!(matches!(version, Outcome::Done { version, .. } if version == meta.version) && meta.expiry.is_some());
+    assert_eq!(table.meta(&String::from("none")).unwrap(), None);
+    assert!(table.contains(&b"long".to_vec()).unwrap() && !table.contains("lon").unwrap());
+}
+
+/// Or else the log would fill with what says nothing new.
+#[test]
+fn a_number_that_stays_is_not_written_again() {
+    let store = small();
+    let table = store.default_table();
+    assert_eq!((table.min("min", 3).unwrap(), table.max("max", 3).unwrap()), (3, 3));
+    let version = |key| table.meta(key).unwrap().unwrap().version;
+    let before = (version("min"), version("max"));
+    assert_eq!((table.min("min", 5).unwrap(), table.max("max", 1).unwrap()), (3, 3));
+    assert_eq!((version("min"), version("max")), before);
+    let merged = table.merge("max", ValueKind::Max, 1_i64.to_le_bytes()).unwrap();
+    assert_eq!((merged.version, merged.number), (before.1, Some(3)));
+    assert_eq!(table.max("max", 4).unwrap(), 4);
+    assert!(version("max") > before.1);
 }
 
 #[test]
