@@ -40,7 +40,9 @@ pub(crate) fn write(dir: &Dir, id: Uuid, place: &Path) -> Result<()> {
         "# A store of Hammerspace. Its data lies in the region.\nformat = {FORMAT}\nid = \"{id}\"\nregion = '{place}'\n"
     );
     let mut file = dir.create_file(MAKING)?;
-    file.write_all(text.as_bytes()).doing("write").map_err(|error| error.file(file.path()))
+    file.write_all(text.as_bytes()).doing("write").map_err(|error| error.file(file.path()))?;
+    // What a restart of the machine left half written would say nothing of a region, and nobody could remove it.
+    file.sync()
 }
 
 /// What the file of this name says, if there is one.
@@ -52,7 +54,12 @@ pub(crate) fn read(dir: &Dir, name: &str) -> Result<Option<Description>> {
 }
 
 fn parse(bytes: &[u8]) -> Result<Description> {
-    let corrupt = |finding: String| Error::new(Kind::Corrupt, finding).remedy("create the store anew");
+    let corrupt = |finding: String| {
+        let error = Error::new(Kind::Corrupt, finding);
+        error.remedy(
+            "delete the directory by hand, and its region: the `/dev/shm/hammerspace-*` that no other store names",
+        )
+    };
     let text = std::str::from_utf8(bytes).map_err(|error| corrupt(format!("not a description: {error}")))?;
     let description: Description =
         toml::from_str(text).map_err(|error| corrupt(format!("not a description: {}", error.message())))?;

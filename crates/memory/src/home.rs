@@ -14,6 +14,8 @@
 use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use hammerspace_error::{Doing, Error, Kind, Result};
 use hammerspace_os::{Access, Dir, File, Owned, Space};
@@ -28,8 +30,13 @@ use crate::region::{LIMIT, Region};
 use crate::sync::Words;
 
 const LOCK: &str = "lock";
-/// How often a lock is tried again that a reader may be looking at.
+/// How often, at an interval of a millisecond, a lock is tried again that somebody has who may be looking at it only.
 const LOCK_TRIES: u32 = 20;
+/// The same of one that readers are looking at, of whom there may be many.
+const SHARED_TRIES: u32 = 1000;
+/// How often a store is looked for anew whose region is gone: somebody may be replacing it by another.
+const ATTACH_TRIES: u32 = 50;
+const INTERVAL: Duration = Duration::from_millis(1);
 
 /// The region's file, from which segments that were never used get their memory. It is locked too: a directory can be copied, and then
 /// two of them name one region.
@@ -207,8 +214,11 @@ fn remove_region(description: &Description) -> Result<()> {
 /// Opens a store that nobody owns.
 pub(crate) fn open(path: &Path) -> Result<Held> {
     let dir = Dir::open(path)?;
-    let description = described(&dir)?;
+    // Where there is no store nothing is made, not even a lock.
+    described(&dir)?;
     let lock = lock(&dir)?;
+    // Until then the store may have been replaced by another.
+    let description = described(&dir)?;
     let file = RegionFile::own(open_region(&description.region, |path| File::open_to_write(path))?)?;
     let region = map(&file.file, description.id, Access::Write)?;
     Ok(Held { file, region, lock })
@@ -217,14 +227,28 @@ pub(crate) fn open(path: &Path) -> Result<Held> {
 /// The region of a store, to read.
 pub(crate) fn attach(path: &Path) -> Result<(Region, File)> {
     let dir = Dir::open(path)?;
-    let description = described(&dir)?;
-    let file = open_region(&description.region, |path| File::open(path))?;
+    let (description, file) = find_region(&dir)?;
     let Some(lock) = dir.open_file(LOCK)? else {
         return Err(Error::new(Kind::Missing, "the store has no lock").file(path.join(LOCK)));
     };
     let region = map(&file, description.id, Access::Read)?;
     Root::check(&region).map_err(|error| error.file(file.path()))?;
     Ok((region, lock))
+}
+
+/// What a reader finds without a lock: the description may be that of a store which has just been replaced.
+fn find_region(dir: &Dir) -> Result<(Description, File)> {
+    let mut tries = 0;
+    loop {
+        let description = described(dir)?;
+        match open_region(&description.region, |path| File::open(path)) {
+            Err(error) if error.kind() == Kind::Missing && tries < ATTACH_TRIES => {
+                tries += 1;
+                thread::sleep(INTERVAL);
+            }
+            file => return file.map(|file| (description, file)),
+        }
+    }
 }
 
 /// Deletes a store that nobody owns, or what is left of one, and its directory if nothing else is in it. The description goes after
@@ -285,11 +309,14 @@ fn lock(dir: &Dir) -> Result<Lock> {
 /// Locks a file, unless somebody else has it for longer than it takes to look at a lock.
 fn try_to_own(file: File) -> Result<Option<Owned>> {
     let mut owned = Owned::new(file);
-    for _ in 0..LOCK_TRIES {
+    for time in 0..SHARED_TRIES {
         if owned.try_lock()? {
             return Ok(Some(owned));
         }
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        if time > LOCK_TRIES && owned.file.is_locked()? {
+            break;
+        }
+        thread::sleep(INTERVAL);
     }
     Ok(None)
 }

@@ -62,6 +62,7 @@ impl Memory {
     /// Of the options threads and `least_hole` count, as far as the store is large enough for so many. O(segments + entries of the directory), and
     /// 16,000 lookups for each value beyond 64 KiB that the last owner died over.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        options.check_threads()?;
         let Held { file, region, lock } = home::open(path.as_ref())?;
         let (mut pool, live) = adopt::adopt(&region).map_err(|error| error.file(file.path()))?;
         // What has no memory gets it when it is needed, or says so then.

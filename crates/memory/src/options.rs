@@ -10,6 +10,9 @@ use crate::owner::{Owner, seats};
 use crate::pool::Pool;
 use crate::region::{LIMIT, Region};
 
+/// Writers, and cleaners, that a store is opened for at most.
+const THREADS_MAX: usize = 1 << 12;
+
 /// What a store is made and opened with. Only the limit is the user's to choose; the rest has defaults that fit.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -54,8 +57,20 @@ pub(crate) fn segments_of(limit: u64, layout: &Layout, writers: usize, cleaners:
 impl Options {
     /// The geometry that is asked for, if there can be a region of it.
     pub(crate) fn geometry(&self) -> Result<Geometry> {
+        self.check_threads()?;
         let geometry = self.geometry.unwrap_or_else(|| Geometry::for_limit(self.limit)).check()?;
         self.segments(geometry).map(|_| geometry)
+    }
+
+    /// Refuses more threads than there can be any use for.
+    pub(crate) fn check_threads(&self) -> Result<()> {
+        let most = self.writers.max(self.cleaners);
+        if most <= THREADS_MAX {
+            return Ok(());
+        }
+        let error =
+            Error::new(Kind::Invalid, format!("{most} threads that write or clean; there can be {THREADS_MAX}"));
+        Err(error.remedy("give as many as write at a time, or leave it at what is the default"))
     }
 
     /// Segments that the limit amounts to in a region of this geometry.

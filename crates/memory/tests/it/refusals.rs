@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 use std::{process, thread};
 
 use fastrand::Rng;
@@ -195,7 +196,7 @@ fn a_lock_without_a_name_is_no_lock() {
         let path = path.clone();
         move || Memory::open(path, &options)
     });
-    thread::sleep(std::time::Duration::from_millis(5));
+    thread::sleep(Duration::from_millis(5));
     fs::remove_file(path.join("lock")).unwrap();
     drop(memory);
     let _memory = waiting.join().unwrap().unwrap();
@@ -494,4 +495,71 @@ fn any_word_is_a_cursor() {
             assert!(items.len() as u64 <= keys, "{word:#x} gives something twice");
         }
     }
+}
+
+#[test]
+fn more_threads_than_there_can_be_are_refused() {
+    let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
+    let path = scratch.path().join("store");
+    let options = Options { region: Some(scratch.path().into()), ..tiny(64) };
+    drop(Memory::create(&path, &options).unwrap());
+    for (writers, cleaners) in [(usize::MAX, 1), (1, usize::MAX), (1 << 13, 1)] {
+        let options = Options { writers, cleaners, ..options.clone() };
+        let refused = [Memory::create(scratch.path().join("other"), &options), Memory::open(&path, &options)];
+        for error in refused.map(Result::unwrap_err) {
+            assert!(error.kind() == Kind::Invalid && error.to_string().contains("threads"), "{error}");
+        }
+    }
+}
+
+/// To ask is to share the lock for an instant, and of many readers somebody is always asking.
+#[test]
+fn readers_that_look_for_an_owner_keep_none_away() {
+    let (scratch, options, memory) = store();
+    drop(memory);
+    let path = scratch.path().join("store");
+    let asking = fs::File::open(path.join("lock")).unwrap();
+    asking.lock_shared().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            thread::sleep(Duration::from_millis(200));
+            drop(asking);
+        });
+        Memory::open(&path, &options).unwrap();
+    });
+}
+
+/// Who looks finds the description of a store whose region has just been deleted, and then that of the next.
+#[test]
+fn a_store_that_replaces_another_is_found() {
+    let (scratch, options, memory) = store();
+    let [path, next] = ["store", "next"].map(|name| scratch.path().join(name));
+    drop(memory);
+    let gone = fs::read(path.join("store.toml")).unwrap();
+    Memory::remove(&path).unwrap();
+    let memory = Memory::create(&path, &options).unwrap();
+    let is_replaced_while = |look: &dyn Fn() -> Result<()>| {
+        fs::rename(path.join("store.toml"), &next).unwrap();
+        fs::write(path.join("store.toml"), &gone).unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(2));
+                fs::rename(&next, path.join("store.toml")).unwrap();
+            });
+            look()
+        })
+    };
+    is_replaced_while(&|| Reader::attach(&path).map(drop)).unwrap();
+    // It has the lock until then.
+    let owner = std::sync::Mutex::new(Some(memory));
+    let open = || {
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(5));
+                owner.lock().unwrap().take();
+            });
+            Memory::open(&path, &options).map(drop)
+        })
+    };
+    is_replaced_while(&open).unwrap();
 }

@@ -39,6 +39,7 @@ fn a_condition_that_does_not_hold_says_what_is_there() {
 #[test]
 fn a_value_of_an_unknown_kind_is_read_replaced_and_deleted_as_any() {
     const DEFAULT: TableId = TableId { number: 0, is_versioned: true };
+    const UNKNOWN: ValueKind = ValueKind::Other(60);
     let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
     let options = Options { region: Some(scratch.path().to_path_buf()), cleaners: 0, ..Options::with_limit(64 << 20) };
     let path = scratch.path().join("store");
@@ -50,7 +51,6 @@ fn a_value_of_an_unknown_kind_is_read_replaced_and_deleted_as_any() {
     drop(memory);
     let store = Store::open_with(&path, &options).unwrap();
     let table = store.default_table();
-    const UNKNOWN: ValueKind = ValueKind::Other(60);
     let value = table.get(0).unwrap().unwrap();
     assert_eq!((&value[..], value.meta.kind, value.number()), (&b"?"[..], UNKNOWN, None));
     assert_eq!(table.iter().filter(|entry| entry.as_ref().unwrap().value.meta.kind == UNKNOWN).count(), 4);
@@ -73,7 +73,7 @@ fn a_value_of_an_unknown_kind_is_read_replaced_and_deleted_as_any() {
 fn what_is_known_of_a_key_is_known_without_its_value() {
     let store = small();
     let table = store.default_table();
-    let version = table.put_with("long", vec![1; 300_000], &Put::default().ttl(Duration::from_secs(60))).unwrap();
+    let version = table.put_with("long", vec![1; 300_000], &Put::default().ttl(Duration::from_mins(1))).unwrap();
     let meta = table.meta("long").unwrap().unwrap();
     assert_eq!(Some(meta), table.get("long").unwrap().map(|value| value.meta));
     assert!(matches!(version, Outcome::Done { version, .. } if version == meta.version) && meta.expiry.is_some());
