@@ -67,7 +67,7 @@ fn write<'o>(owner: &'o Owner, who: For, hash: u64, value: &[&[u8]]) -> Result<(
     let len = value.iter().map(|piece| piece.len() as u64).sum();
     check(len)?;
     let id = owner.region.word(LARGE).fetch_add(1, Relaxed);
-    let pending = Pending::begin(&owner.region, id, hash)?;
+    let pending = Pending::begin(owner, id, hash)?;
     let mut large = Large { id, len: 0 };
     for piece in value {
         // Nobody but us knows these parts: what is not there any more is damaged.
@@ -193,10 +193,11 @@ struct Pending<'o> {
 
 impl<'o> Pending<'o> {
     /// Waits for room among the notes. [`Kind::Busy`] if there is none for long: others write as many values, or there is damage.
-    fn begin(region: &'o Region, id: u64, hash: u64) -> Result<Self> {
+    fn begin(owner: &'o Owner, id: u64, hash: u64) -> Result<Self> {
+        let _beginning = lock(&owner.beginning);
         let mut patience = Patience::new();
         loop {
-            if let Some(pending) = Self::try_begin(region, id, hash) {
+            if let Some(pending) = Self::try_begin(&owner.region, id, hash) {
                 return Ok(pending);
             }
             if !patience.wait() {
@@ -382,7 +383,7 @@ pub(crate) fn append<'c>(
             return Ok(None);
         }
         let (after, _pending) = if is_large {
-            let pending = Pending::begin(&owner.region, before.id, hash)?;
+            let pending = Pending::begin(owner, before.id, hash)?;
             let mut large = before;
             match extend(owner, For::User, &mut large, bytes) {
                 Ok(true) => (large, pending),

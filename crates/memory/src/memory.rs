@@ -299,8 +299,8 @@ impl Memory {
         self.owner.damaged.load(Relaxed)
     }
 
-    /// Looks at everything, while nobody changes anything; cleaners wait until it is done. In a forked child, whose parent goes on, what is
-    /// being changed may be taken for faults.
+    /// Looks at everything. Changes wait until it is done, and cleaners; in a forked child, whose parent goes on, what is being changed may
+    /// be taken for faults.
     pub fn verify(&self) -> Report {
         let _paused = self.here.is_here().then(|| self.owner.pause());
         verify(&self.owner.region)

@@ -17,11 +17,11 @@ use crate::geometry::WORD;
 use crate::head::Head;
 use crate::holes::uncounted_max;
 use crate::home::RegionFile;
-use crate::index::bucket::{Locked, stuck};
+use crate::index::bucket::{Locked, Patience, stuck};
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::index::split::{self, Unsplit};
-use crate::large::Orphan;
+use crate::large::{Orphan, noted};
 use crate::options::{Options, segments_of};
 use crate::passes::{Passes, SoFar};
 use crate::pool::{Backing, FOR_SUCCESSORS, For, Pool, heads};
@@ -67,7 +67,9 @@ pub(crate) struct Owner {
     pub(crate) dropped: Dropped,
     /// Held by whoever appends to a value in parts.
     pub(crate) large: Mutex<()>,
-    seats: Box<[Mutex<Seat>]>,
+    /// Held by whoever begins to write parts, and by who lets nobody begin.
+    pub(crate) beginning: Mutex<()>,
+    pub(crate) seats: Box<[Mutex<Seat>]>,
     splits: Mutex<()>,
     pub(crate) file: RegionFile,
     pub(crate) bell: Bell,
@@ -94,6 +96,7 @@ impl Owner {
             dropped: Dropped::new(),
             seats: (0..seats(writers)).map(|_| Mutex::new(Seat::new(least_hole))).collect(),
             large: Mutex::new(()),
+            beginning: Mutex::new(()),
             splits: Mutex::new(()),
             file,
             bell: Bell::default(),
@@ -408,6 +411,23 @@ impl Owner {
             }
         }
         Ok(())
+    }
+
+    /// Keeps at bay who changes, cleans and purges, as long as what it gives is held. Waits until no value in parts is half written or half
+    /// removed; but for notes of that which stay, as damage may leave them, no longer than some seconds.
+    pub(crate) fn pause(&self) -> impl Sized {
+        let beginning = lock(&self.beginning);
+        let mut patience = Patience::new();
+        loop {
+            // Who changes something may purge and clean for that.
+            let seats: Vec<_> = self.seats.iter().map(lock).collect();
+            let cleaning = (lock(&self.dropped.purging), self.cleaners.iter().map(lock).collect::<Vec<_>>());
+            if noted(&self.region).next().is_none() || patience.is_over() {
+                return (beginning, seats, cleaning);
+            }
+            drop((seats, cleaning));
+            patience.wait();
+        }
     }
 
     /// Waits until every change and every pass that is under way has come to its end.

@@ -22,12 +22,12 @@ pub(crate) struct Dropped {
     /// Those whose records nobody has begun to remove.
     waiting: Mutex<Vec<u16>>,
     /// Held by whoever removes records.
-    purging: Mutex<Purge>,
+    pub(crate) purging: Mutex<Purge>,
 }
 
 /// How far somebody has come who removes the records of some tables.
 #[derive(Default)]
-struct Purge {
+pub(crate) struct Purge {
     tables: Vec<u16>,
     /// The next segment.
     next: u64,
@@ -89,12 +89,6 @@ impl Dropped {
 }
 
 impl Owner {
-    /// Keeps those at bay who clean and purge by themselves, as long as what it gives is held.
-    pub(crate) fn pause(&self) -> impl Sized {
-        let purging = lock(&self.dropped.purging);
-        (purging, self.cleaners.iter().map(lock).collect::<Vec<_>>())
-    }
-
     /// Drops a table: its records are not written or moved any more, and will go. Waits for each change and each pass of a cleaner that is
     /// under way, and for nothing else: the walk over what other tables left is not waited for.
     pub(crate) fn drop_table(&self, table: u16) {

@@ -184,7 +184,7 @@ impl Store {
         Ok(self.shared.memory()?.damaged())
     }
 
-    /// Looks at everything, for the owner, while nobody writes. [`Kind::Invalid`] for anybody else.
+    /// Looks at everything, for the owner; who writes waits until it is done. [`Kind::Invalid`] for anybody else.
     pub fn verify(&self) -> Result<Report> {
         let memory = self.shared.memory()?;
         memory.check()?;

@@ -267,7 +267,13 @@ impl Patience {
             return true;
         }
         yield_now();
-        self.since.get_or_insert_with(Instant::now).elapsed() < PATIENCE
+        self.since.get_or_insert_with(Instant::now);
+        !self.is_over()
+    }
+
+    /// Whether it has been too long.
+    pub(crate) fn is_over(&self) -> bool {
+        self.since.is_some_and(|since| since.elapsed() >= PATIENCE)
     }
 }
 

@@ -96,6 +96,40 @@ fn counters_lose_nothing() {
     assert_eq!(everything(&memory, PLAIN).iter().map(|item| count(&item.value)).sum::<u64>(), 90_000);
 }
 
+/// What is half done is no fault: a record that is written and not named yet, or parts of a value.
+#[test]
+fn to_verify_beside_writers_finds_nothing_wrong() {
+    let memory = Memory::anonymous(&Options { cleaners: 1, writers: 4, ..Options::with_limit(256 << 20) }).unwrap();
+    let is_over = AtomicBool::new(false);
+    let (long, short) = (vec![1; 1 << 20], vec![2; 100]);
+    let write = |seed| {
+        let mut rng = Rng::with_seed(seed);
+        while !is_over.load(Ordering::Relaxed) {
+            let key = Key::Integer(rng.u64(..50));
+            match rng.u8(..20) {
+                0 => memory.put(PLAIN, key, 0, &long, None, |_| true).map(drop).unwrap(),
+                1 => memory.update(PLAIN, key, |_| Change::Delete).map(drop).unwrap(),
+                2..5 => memory.append(PLAIN, key, 0, &long[..200_000]).map(drop).unwrap(),
+                _ => memory.put(PLAIN, key, 0, &short, None, |_| true).map(drop).unwrap(),
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let writers = [0, 1, 2].map(|seed| scope.spawn(move || write(seed)));
+        let end = Instant::now() + Duration::from_millis(500);
+        let mut reports = Vec::new();
+        while reports.len() < 20 || Instant::now() < end {
+            thread::sleep(Duration::from_millis(3));
+            reports.push(memory.verify());
+        }
+        is_over.store(true, Ordering::Relaxed);
+        assert!(writers.into_iter().all(|writer| writer.join().is_ok()));
+        for report in reports {
+            assert_eq!((report.faults, report.findings), (0, Vec::new()));
+        }
+    });
+}
+
 /// Whoever is there throughout is listed once, while others come and go and the index grows.
 #[test]
 fn a_scan_gives_what_stays_exactly_once() {
