@@ -139,6 +139,7 @@ pub(crate) fn create<T>(
     let geometry = options.geometry()?;
     let dir = Dir::create(path)?;
     let lock = lock(&dir)?;
+    clear_what_is_gone(&dir)?;
     if dir.open_file(description::NAME)?.is_some() {
         let error = Error::new(Kind::Invalid, "there is a store already").file(path.join(description::NAME));
         return Err(error.remedy("open it, or choose another directory"));
@@ -179,6 +180,14 @@ pub(crate) fn anonymous(options: &Options) -> Result<(RegionFile, Region)> {
     let file = RegionFile::claim(File::without_name("hammerspace")?)?;
     let region = fill(&file, options.geometry()?, Uuid::nil(), options)?;
     Ok((file, region))
+}
+
+/// Removes the description of a store whose region went with the machine's restart. The lock is held.
+fn clear_what_is_gone(dir: &Dir) -> Result<()> {
+    let Ok(Some(Description { region, .. })) = description::read(dir, description::NAME) else { return Ok(()) };
+    // Where its directory is missing too, something was not mounted.
+    let is_gone = region.parent().is_some_and(Path::is_dir) && matches!(region.try_exists(), Ok(false));
+    if is_gone { dir.unlink(description::NAME).map(drop) } else { Ok(()) }
 }
 
 /// Removes what is left of a store that was not made to its end. The lock is held.
@@ -374,7 +383,7 @@ fn open_region(place: &Path, open: impl FnOnce(&Path) -> Result<File>) -> Result
     open(place).map_err(|error| match error.kind() {
         Kind::Missing => Error::new(Kind::Missing, "the region is gone; memory does not outlive the machine's restart")
             .file(place)
-            .remedy("delete the store's directory and create it anew"),
+            .remedy("create it anew"),
         _ => error,
     })
 }

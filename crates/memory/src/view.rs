@@ -15,6 +15,9 @@ use crate::segment::{Segment, Use};
 /// Pieces of the index that are counted to tell how many keys there are.
 const PIECES_COUNTED: u64 = 64;
 
+/// Bytes of values from which on a scan pauses: so a page of long ones is no burden.
+const SCAN_BYTES: usize = 4 << 20;
+
 /// A region to read. Cheap to take; any number at a time.
 #[derive(Clone, Copy)]
 pub struct View<'r> {
@@ -91,19 +94,22 @@ impl View<'_> {
         self.region.load(CATALOGUE)
     }
 
-    /// Some records of a table, from `cursor` on: about `count`, fewer at the end. Gives where to go on, `None` at the end.
+    /// Some records of a table, from `cursor` on: about `count`, fewer at the end, and where their values come to some megabytes. Gives where
+    /// to go on, `None` at the end.
     ///
     /// A record that is there from the first call to the last is given exactly once, whatever is written, cleaned or split
     /// meanwhile. What damage has made unreadable is left out; `verify` finds it.
     pub fn scan(self, table: u16, cursor: Cursor, count: usize, items: &mut Vec<Item>) -> Result<Option<Cursor>> {
         let start = items.len();
-        let mut next = Some(cursor);
+        let (mut next, mut bytes) = (Some(cursor), 0);
         while let Some(at) = next
             && items.len() - start < count
+            && bytes < SCAN_BYTES
         {
             let before = items.len();
             next = scan::step(self.region, table, at, items)?;
             self.complete(table, items, before)?;
+            bytes += items[before..].iter().map(|item| item.value.len()).sum::<usize>();
         }
         Ok(next)
     }

@@ -20,6 +20,12 @@ pub fn page_size() -> usize {
     rustix::param::page_size()
 }
 
+/// Bytes of memory that this machine has.
+pub fn memory() -> usize {
+    let info = rustix::system::sysinfo();
+    (info.totalram as usize).saturating_mul(info.mem_unit as usize)
+}
+
 /// Tells the process that made it from those forked from it later, at the cost of one load: `getpid` is a system call.
 pub struct Here(Mapped);
 

@@ -96,7 +96,7 @@ impl Options {
         self
     }
 
-    /// Memory of this process for decoded blocks of compressed versions, in bytes; shared by all threads that read this
+    /// Memory of this process for decoded blocks of compressed versions, in bytes, no more than the machine has; shared by all threads that read this
     /// handle. Default: none, since private memory is what a space is to spare. A key whose block is kept is found many times
     /// as fast: without, every lookup decodes. Versions that are not compressed need none and take none, but for 2 % of it.
     ///

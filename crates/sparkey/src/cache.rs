@@ -28,7 +28,7 @@ pub(crate) use block::Hit;
 use crate::log::header::LogHeader;
 use arc_swap::ArcSwapAny;
 use block::{Block, Key, Place, STARTS, Starts, weight};
-use hammerspace_os::prefetch;
+use hammerspace_os::{prefetch, process};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -74,10 +74,16 @@ struct Set {
     hints: [[AtomicU64; HINTS]; WAYS],
 }
 
+/// What a cache of so many bytes may keep: its slots are made at once, and more than there is memory would end the process.
+fn bound(bytes: usize) -> usize {
+    bytes.min(process::memory())
+}
+
 impl BlockCache {
-    /// A cache that keeps up to `bytes` of decoded blocks and what is needed to find entries in them. It takes 3 % more, at
+    /// A cache that keeps up to `bytes` of decoded blocks, no more than the machine has memory, and what is needed to find entries in them. It takes 3 % more, at
     /// once, for the slots, of which there is one for every 2 KiB: smaller blocks may run out of slots before bytes.
     pub fn new(bytes: usize) -> Self {
+        let bytes = bound(bytes);
         let sets = (bytes / BYTES_PER_SLOT).div_ceil(WAYS).max(1);
         Self {
             sets: (0..sets).map(|_| Set::default()).collect(),
@@ -292,6 +298,12 @@ mod tests {
     fn counted(cache: &BlockCache) -> usize {
         let blocks = cache.sets.iter().flat_map(|set| &set.blocks);
         blocks.filter_map(|block| block.load().as_ref().map(weight)).sum()
+    }
+
+    #[test]
+    fn no_cache_is_larger_than_memory() {
+        assert!((1 << 20..=process::memory()).contains(&bound(usize::MAX)));
+        assert_eq!(bound(1 << 20), 1 << 20);
     }
 
     #[test]

@@ -39,7 +39,8 @@ enum Access {
 }
 
 impl Store {
-    /// Makes a store at `path`, a directory that is created with it, and owns it.
+    /// Makes a store at `path`, a directory that is created with it, and owns it. [`Kind::Invalid`] where there is one; a directory that the
+    /// machine's restart has left without its region is none.
     ///
     /// [`Kind::Full`] where there is not as much memory as the limit says.
     pub fn create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
@@ -63,6 +64,17 @@ impl Store {
         }
         plant(&memory)?;
         Self::start(Access::Owner(memory))
+    }
+
+    /// Owns the store at `path`, and makes it where there is none, or where it went with the machine's restart: for a service that starts,
+    /// whatever was before. [`Kind::Busy`] where somebody owns it.
+    ///
+    /// Of `options` counts what [`open_with`](Self::open_with) says if there is a store, its limit too, which is as it was.
+    pub fn open_or_create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        match Self::open_with(&path, options) {
+            Err(error) if error.kind() == Kind::Missing => Self::create(path, options),
+            opened => opened,
+        }
     }
 
     /// Reads a store, whether somebody owns it or not. Registers nowhere, and takes no lock and makes no system call to read. (Only to ask

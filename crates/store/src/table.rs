@@ -147,7 +147,7 @@ impl Table {
         Ok(())
     }
 
-    /// Some records from `cursor` on: about `count`, fewer at the end. Gives where to go on, `None` at the end.
+    /// Some records from `cursor` on: about `count`, fewer at the end, and where their values come to some megabytes. Gives where to go on, `None` at the end.
     ///
     /// A record that is there from the first call to the last is given exactly once, whatever is written or cleaned meanwhile, and even
     /// if another process goes on with the cursor. O(index) altogether: a store's tables share it.

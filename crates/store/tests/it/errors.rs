@@ -45,6 +45,28 @@ fn a_store_without_a_list_of_tables_is_mended_by_its_next_owner() {
     assert!(Store::attach(&path).is_ok());
 }
 
+/// A service starts for the first time, again, and after the machine did.
+#[test]
+fn a_store_is_opened_or_created() {
+    let scratch = tempfile::tempdir().unwrap();
+    let [path, regions] = ["store", "regions"].map(|name| scratch.path().join(name));
+    fs::create_dir(&regions).unwrap();
+    let options = Options { region: Some(regions.clone()), ..Options::with_limit(64 << 20) };
+    let store = Store::open_or_create(&path, &options).unwrap();
+    store.default_table().put("key", "value").unwrap();
+    refused(Store::open_or_create(&path, &options), Kind::Busy, "owns the store");
+    drop(store);
+    assert!(Store::open_or_create(&path, &options).unwrap().default_table().contains("key").unwrap());
+    let region = fs::read_dir(&regions).unwrap().next().unwrap().unwrap().path();
+    // As where what they lie on is not mounted.
+    fs::rename(&regions, scratch.path().join("elsewhere")).unwrap();
+    refused(Store::open_or_create(&path, &options), Kind::Invalid, "a store already");
+    fs::rename(scratch.path().join("elsewhere"), &regions).unwrap();
+    fs::remove_file(region).unwrap();
+    refused(Store::open(&path), Kind::Missing, "does not outlive");
+    assert!(!Store::open_or_create(&path, &options).unwrap().default_table().contains("key").unwrap());
+}
+
 /// Its name is the last thing that a store gets: by then everything is in it, and before there is none.
 #[test]
 fn a_maker_that_dies_leaves_no_store() {

@@ -28,6 +28,10 @@ impl Store {
         hammerspace_store::Store::open_with(path, options).map(Self::of_many_owners)
     }
 
+    pub(crate) fn open_or_create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        hammerspace_store::Store::open_or_create(path, options).map(Self::of_many_owners)
+    }
+
     pub(crate) fn attach(path: impl AsRef<Path>) -> Result<Self> {
         hammerspace_store::Store::attach(path).map(Self::of_many_owners)
     }

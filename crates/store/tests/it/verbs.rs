@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use hammerspace_memory::{Memory, TableId};
-use hammerspace_store::{Condition, Key, Kind, Options, Outcome, Put, Table, ValueKind};
+use hammerspace_store::{Condition, Cursor, Key, Kind, Options, Outcome, Put, Table, ValueKind};
 
 use crate::small;
 use crate::sound::Store;
@@ -79,6 +79,27 @@ fn what_is_known_of_a_key_is_known_without_its_value() {
     assert!(matches!(version, Outcome::Done { version, .. } if version == meta.version) && meta.expiry.is_some());
     assert_eq!(table.meta(&String::from("none")).unwrap(), None);
     assert!(table.contains(&b"long".to_vec()).unwrap() && !table.contains("lon").unwrap());
+}
+
+/// Or else 64 values of 16 MiB would be a gigabyte.
+#[test]
+fn pages_of_long_values_are_short() {
+    let store = Store::anonymous(&Options { cleaners: 0, ..Options::with_limit(128 << 20) }).unwrap();
+    let table = store.default_table();
+    for key in 0..60 {
+        table.put(key, vec![key as u8; 1 << 20]).unwrap();
+    }
+    let (mut keys, mut next) = (Vec::new(), Some(Cursor::START));
+    while let Some(cursor) = next {
+        let (page, after) = table.scan(cursor, 64).unwrap();
+        // Values that one part of the index names come together.
+        assert!(page.len() < 30, "{} values", page.len());
+        keys.extend(page.into_iter().map(|entry| u64::from(entry.value[0])));
+        next = after;
+    }
+    keys.sort_unstable();
+    assert_eq!(keys, (0..60).collect::<Vec<_>>());
+    assert_eq!(table.iter().count(), 60);
 }
 
 /// Or else the log would fill with what says nothing new.
