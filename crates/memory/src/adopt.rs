@@ -180,7 +180,7 @@ mod tests {
     use crate::fixture::{TABLE, small};
     use crate::geometry::WORD;
     use crate::index::directory::Place;
-    use crate::record::Key;
+    use crate::key::Key;
     use crate::region::ROOT;
     use crate::scan::Cursor;
     use crate::sound::Memory;

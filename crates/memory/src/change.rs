@@ -26,14 +26,14 @@ impl Old<'_> {
     pub fn len(&self) -> u64 {
         match self.large() {
             Some(large) => large.len,
-            None => self.record.head.value_len() as u64,
+            None => self.record.header.value_len() as u64,
         }
     }
 
     /// Appends the value to `out`. Of a value that lies in several records it gives nothing and says `false`.
     #[must_use]
     pub fn read(&self, out: &mut Vec<u8>) -> bool {
-        if self.record.head.is_large() {
+        if self.record.header.is_large() {
             return false;
         }
         self.record.value(self.region).append_to(out);
@@ -42,7 +42,7 @@ impl Old<'_> {
 
     /// A value of eight bytes as a little-endian number.
     pub fn word(&self) -> Option<u64> {
-        if self.record.head.value_len() != 8 || self.record.head.is_large() {
+        if self.record.header.value_len() != 8 || self.record.header.is_large() {
             return None;
         }
         let address = self.record.value_address();
@@ -53,7 +53,7 @@ impl Old<'_> {
     /// Where a value lies that is too long for its record.
     #[inline]
     pub(crate) fn large(&self) -> Option<Large> {
-        self.record.head.is_large().then(|| self.read_large())
+        self.record.header.is_large().then(|| self.read_large())
     }
 
     #[cold]

@@ -181,11 +181,11 @@ impl Cleaner {
         if record.size != size {
             return Ok(true);
         }
-        if owner.dropped.contains(record.head.table()) || Seen::of(region, record).is_expired() {
+        if owner.dropped.contains(record.header.table()) || Seen::of(region, record).is_expired() {
             owner.forget(home, at, slot, record, hash);
             return Ok(true);
         }
-        let survivor = Record::new(head.next(), record.head.cleaned());
+        let survivor = Record::new(head.next(), record.header.cleaned());
         record.copy(region, survivor);
         head.commit(region, survivor, record.expiry(region));
         at.store(slot.moved_to(survivor.address).0, Release);
@@ -214,12 +214,12 @@ fn survivors_of(stream: Stream, age: u64, lifetime: u64) -> usize {
 mod tests {
     use super::*;
     use crate::fixture::{TABLE, small};
-    use crate::record::Key;
+    use crate::key::Key;
     use crate::region::{Region, SEGMENTS_FRESH};
     use crate::sound::Memory;
 
     const KEYS: u64 = 400;
-    /// Of a record's head: the lengths of its value and its key.
+    /// Of a record's header: the lengths of its value and its key.
     const LENGTHS: u64 = (1 << 34) - 1;
     const INTEGER_KEY: u64 = ((1 << 17) - 1) << 17;
     const TOO_LONG: u64 = 100_000;
@@ -250,7 +250,7 @@ mod tests {
         (0..KEYS).filter(is_missing).collect()
     }
 
-    /// The head of a dead record that claims to be longer hides live ones behind it, and what is inside of them looks like records.
+    /// The header of a dead record that claims to be longer hides live ones behind it, and what is inside of them looks like records.
     #[test]
     fn records_behind_damage_are_not_lost() {
         // Longer by a word, by segments, beyond what keys may have, beyond what values may have.
@@ -259,7 +259,7 @@ mod tests {
             let region = memory.view().region;
             let (segment, first) = first_closed(region);
             assert_eq!(region.load(first.address + 8), 0, "the first key, which was overwritten");
-            region.store(first.address, first.head.0 & !LENGTHS | lengths);
+            region.store(first.address, first.header.0 & !LENGTHS | lengths);
             assert!(memory.verify().faults > 0, "{lengths:#x}");
             clean_all(&memory);
             assert_eq!((missing(&memory), memory.damaged()), (vec![], 1), "{lengths:#x}");
@@ -309,7 +309,7 @@ mod tests {
         clean_all(&memory);
         assert!(!memory.is_dropping(2));
         let first = first_closed(region).1;
-        region.store(first.address, first.head.0 & !LENGTHS | INTEGER_KEY | TOO_LONG);
+        region.store(first.address, first.header.0 & !LENGTHS | INTEGER_KEY | TOO_LONG);
         memory.drop_table(1).unwrap();
         clean_all(&memory);
         assert!(memory.is_dropping(1));

@@ -204,7 +204,7 @@ mod tests {
     use crate::fixture::{TABLE, small};
     use crate::flaw::Flaw;
     use crate::geometry::Geometry;
-    use crate::record::Key;
+    use crate::key::Key;
     use crate::segment::Stream;
     use crate::sound::Memory;
     use crate::sync::Words;

@@ -97,7 +97,7 @@ pub(crate) fn ask_for_record(region: &Region, slot: Slot) {
 mod tests {
     use super::*;
     use crate::fixture::{TABLE, small};
-    use crate::record::Key;
+    use crate::key::Key;
 
     #[test]
     fn every_key_has_one_turn_in_order_with_its_own_slot() {

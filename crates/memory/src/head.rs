@@ -73,7 +73,7 @@ impl Head {
     #[inline]
     pub(crate) fn commit(&mut self, region: &Region, record: Record, expiry: Option<u64>) {
         let segment = Segment::new(region, self.number);
-        let tables = self.tables | 1 << (record.head.table() % 64);
+        let tables = self.tables | 1 << (record.header.table() % 64);
         if tables != self.tables {
             self.tables = tables;
             segment.set_tables(tables);

@@ -4,7 +4,7 @@
 //! that is little beside all else that a write takes; of long ones it is nearly all. So a seat remembers the records that others
 //! have replaced, and writes the next one of the same size there: long ones always, short ones where memory is scarce, and cleaning dear. What
 //! is of one length, or grows by the same steps, hardly needs a cleaner then, however full the store is; nor do long values of all lengths,
-//! which have few sizes (`record::granule_of_new`).
+//! which have few sizes (`header::granule_of_new`).
 //!
 //! - A record is a hole if what replaced it was just as long, or another seems to begin where it ends. Its own word for its length may be
 //!   damaged; and who believes that writes over the records behind it.
@@ -23,7 +23,8 @@ use std::collections::VecDeque;
 
 use crate::flaw::Flaw;
 use crate::geometry::WORD;
-use crate::record::{Head, Record};
+use crate::header::Header;
+use crate::record::Record;
 use crate::region::{CLOCK, LIMIT, Region};
 use crate::segment::{Segment, Stream, Use};
 use crate::sync::Ordering::Relaxed;
@@ -86,7 +87,7 @@ impl Holes {
     /// Takes note of a record that one of this size is about to replace: of the use that its segment is in while something names it.
     #[inline]
     pub(crate) fn add(&mut self, region: &Region, record: Record, successor: u64) {
-        if self.are_for(record.head, record.size) && (successor == record.size || is_followed(region, record)) {
+        if self.are_for(record.header, record.size) && (successor == record.size || is_followed(region, record)) {
             self.remember(region, record);
         }
     }
@@ -104,8 +105,8 @@ impl Holes {
 
     /// Whether a record of this size may go to one.
     #[inline]
-    pub(crate) fn are_for(&self, head: Head, size: u64) -> bool {
-        size >= self.least && !head.is_expiring()
+    pub(crate) fn are_for(&self, header: Header, size: u64) -> bool {
+        size >= self.least && !header.is_expiring()
     }
 
     /// A hole for such a record of this size, if there is one that can be filled now.
@@ -132,9 +133,9 @@ fn is_followed(region: &Region, record: Record) -> bool {
     let end = record.address + record.size;
     Segment::of(region, record.address).is_some_and(|segment| match end.cmp(&(segment.start() + segment.used())) {
         Less => {
-            let Record { head, size, .. } = Record::at(region, end);
+            let Record { header, size, .. } = Record::at(region, end);
             let fits = end + size <= segment.start() + segment.used();
-            head.can_be() && head.key_len() > 0 && fits && segment.tables() & 1 << (head.table() % 64) != 0
+            header.can_be() && header.key_len() > 0 && fits && segment.tables() & 1 << (header.table() % 64) != 0
         }
         order => order == Equal,
     })
@@ -179,10 +180,10 @@ impl<'r> Filling<'r> {
         is_there.then_some(filling)
     }
 
-    /// Where the record with this head goes, which may be written from here on.
+    /// Where the record with this header goes, which may be written from here on.
     #[inline(never)]
-    pub(crate) fn refill(&self, head: Head, size: u64) -> u64 {
-        self.segment.refill(head, size, self.epoch);
+    pub(crate) fn refill(&self, header: Header, size: u64) -> u64 {
+        self.segment.refill(header, size, self.epoch);
         self.address
     }
 
@@ -209,9 +210,10 @@ impl Drop for Filling<'_> {
 mod tests {
     use super::*;
     use crate::fixture::{TABLE, small};
+    use crate::header::Traits;
     use crate::index::bucket::Home;
     use crate::index::directory::Place;
-    use crate::record::{Key, Traits};
+    use crate::key::Key;
     use crate::sound::Memory;
     use crate::sync::lock;
     use crate::update::TableId;
@@ -318,7 +320,7 @@ mod tests {
         let (segment, old) = (segment(&memory, 0), record(&memory, TABLE, 0));
         let hole = Hole { address: old.address, size: old.size, use_number: segment.use_number() };
         let stream = segment.claim_to_fill().unwrap();
-        segment.refill(old.head, old.size, 6);
+        segment.refill(old.header, old.size, 6);
         segment.set_usage(Use::Closed(stream));
         for (epoch, may) in [(5, false), (6, false), (7, true), (6 + (1 << 31), false)] {
             assert_eq!(Filling::begin(&memory.owner().region, &hole, epoch).is_some(), may, "{epoch}");
@@ -358,9 +360,9 @@ mod tests {
         let hole = Hole { address: old.address, size: old.size, use_number: segment.use_number() };
         let may_be_filled = || Filling::begin(region, &hole, 99).is_some();
         assert!(may_be_filled());
-        region.store(old.address, old.head.0 ^ 1 << 8);
+        region.store(old.address, old.header.0 ^ 1 << 8);
         assert!(!may_be_filled(), "it is longer");
-        region.store(old.address, old.head.0);
+        region.store(old.address, old.header.0);
         segment.set_used(old.address - segment.start() + old.size - 8);
         assert!(!may_be_filled(), "it ends where nothing was written");
     }
@@ -425,8 +427,8 @@ mod tests {
         let memory = small(64, 8 << 10);
         allow(&memory, true, 0);
         let is_for = |len| {
-            let head = Head::new(1, Key::Integer(1), len, &Traits::default());
-            memory.owner().take_seat().holes.are_for(head, head.size())
+            let header = Header::new(1, Key::Integer(1), len, &Traits::default());
+            memory.owner().take_seat().holes.are_for(header, header.size())
         };
         assert_eq!([16, 24, 32].map(is_for), [false, false, true]);
     }
@@ -462,7 +464,7 @@ mod tests {
         put(&memory, TABLE, 1, LEN);
         put_to_expire(&memory, 2, LEN - 8);
         assert_ne!(address(&memory, 2), hole, "though it is as long");
-        assert_eq!(record(&memory, TABLE, 2).head.size(), record(&memory, TABLE, 1).head.size());
+        assert_eq!(record(&memory, TABLE, 2).header.size(), record(&memory, TABLE, 1).header.size());
         check(&memory);
     }
 
@@ -486,8 +488,8 @@ mod tests {
     fn a_length_that_only_the_record_claims_is_not_believed() {
         let memory = filled().broken();
         let (region, old) = (&memory.owner().region, record(&memory, TABLE, 0));
-        region.store(old.address, old.head.0 ^ 1 << 8);
-        let claimed = old.head.value_len() ^ 1 << 8;
+        region.store(old.address, old.header.0 ^ 1 << 8);
+        let claimed = old.header.value_len() ^ 1 << 8;
         assert!(claimed > LEN);
         put(&memory, TABLE, 0, LEN);
         put(&memory, TABLE, 1, claimed);
@@ -505,7 +507,7 @@ mod tests {
             memory.append(TABLE, Key::Integer(2), 0, b"a head for what lives shortly").unwrap();
             allow(&memory, true, 1 << 10);
             let (region, old) = (&memory.owner().region, record(&memory, TABLE, 0));
-            region.store(old.address, old.head.0 ^ damage);
+            region.store(old.address, old.header.0 ^ damage);
             memory.append(TABLE, Key::Integer(0), 0, &[0; 16]).unwrap();
             assert_eq!(holes(&memory).len(), usize::from(damage == 0));
         }
@@ -519,7 +521,7 @@ mod tests {
         let put = |key, len| assert!(memory.put(table, Key::Integer(key), 0, &vec![0; len], None, |_| true).is_ok());
         (0..KEYS).for_each(|key| put(key, LEN));
         let (region, old) = (&memory.owner().region, record(&memory, table, 0));
-        region.store(old.address, old.head.0 ^ 1 << 6);
+        region.store(old.address, old.header.0 ^ 1 << 6);
         put(0, LEN);
         assert!(holes(&memory).is_empty());
         let other = record(&memory, table, 1).address;
@@ -532,7 +534,7 @@ mod tests {
         let memory = filled().broken();
         let owner = memory.owner();
         put(&memory, TABLE, 0, LEN);
-        let class = class_of(record(&memory, TABLE, 0).head.size());
+        let class = class_of(record(&memory, TABLE, 0).header.size());
         let hole = owner.take_seat().holes.classes[class].pop_back().unwrap();
         while memory.clean().unwrap() {}
         let segment = Segment::of(&owner.region, hole.address).unwrap();

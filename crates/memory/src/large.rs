@@ -16,11 +16,13 @@
 use hammerspace_error::{Error, Kind, Result};
 
 use crate::change::{Change, Large, Old, Outcome, Value};
+use crate::header::{INLINE_MAX, TABLE_OF_PARTS};
 use crate::index::bucket::{Locked, Patience};
+use crate::key::Key;
 use crate::owner::Owner;
 use crate::pool::For;
 use crate::read::{self, Seen};
-use crate::record::{INLINE_MAX, Key, Record, TABLE_OF_PARTS};
+use crate::record::Record;
 use crate::region::{LARGE, PENDING, PENDING_ENTRIES, Region};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::lock;
@@ -31,7 +33,7 @@ pub const VALUE_LEN_MAX: u64 = 1 << 30;
 /// The table that parts are in.
 pub(crate) const PARTS: TableId = TableId { number: TABLE_OF_PARTS, is_versioned: false };
 
-/// Bytes of the value in each part but the last: with its head and its key a power of two, so that segments are full of such records to
+/// Bytes of the value in each part but the last: with its header and its key a power of two, so that segments are full of such records to
 /// their ends.
 pub(crate) const PART_LEN: u64 = INLINE_MAX as u64 - 24;
 
@@ -285,7 +287,7 @@ pub(crate) fn get(region: &Region, table: u16, key: Key<'_>, hash: u64, out: &mu
     let mut missed = None;
     for _ in 0..read::TRIES {
         let Some(seen) = read::read(region, table, key, hash, out)? else { return Ok(None) };
-        if !seen.head.is_large() {
+        if !seen.header.is_large() {
             return Ok(Some(seen));
         }
         let large = Large::of(&out[start..]);
@@ -313,7 +315,7 @@ fn incomplete(large: Large) -> Error {
 fn len_in_parts(region: &Region, table: TableId, key: Key<'_>, hash: u64) -> Result<u64> {
     let mut value = Vec::new();
     let seen = read::read(region, table.number, key, hash, &mut value)?;
-    Ok(if seen.is_some_and(|seen| seen.head.is_large()) { Large::of(&value).len } else { 0 })
+    Ok(if seen.is_some_and(|seen| seen.header.is_large()) { Large::of(&value).len } else { 0 })
 }
 
 /// Puts a value that is too long for its record, if `decide` says so of the record there is.
@@ -377,7 +379,7 @@ pub(crate) fn append<'c>(
         if seen.is_none() {
             value.clear();
         }
-        let is_large = seen.is_some_and(|seen| seen.head.is_large());
+        let is_large = seen.is_some_and(|seen| seen.header.is_large());
         let before = if is_large { Large::of(&value) } else { Large::default() };
         if !is_large && value.len() + bytes.len() <= INLINE_MAX {
             return Ok(None);
@@ -513,7 +515,7 @@ mod tests {
         append(&memory, &[1; INLINE_MAX + 100]).unwrap();
         let mut value = Vec::new();
         let seen = read::read(&memory.owner().region, TABLE.number, KEY, memory.hash(TABLE, KEY), &mut value).unwrap();
-        assert!(seen.unwrap().head.is_large() && remove_part(memory.owner(), Large::of(&value).id, 1));
+        assert!(seen.unwrap().header.is_large() && remove_part(memory.owner(), Large::of(&value).id, 1));
         assert_eq!(append(&memory, &[2; 200]).unwrap_err().kind(), Kind::Corrupt);
         let mut items = Vec::new();
         assert_eq!(memory.view().scan(TABLE.number, Cursor::START, 10, &mut items).unwrap(), None);

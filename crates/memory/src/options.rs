@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use crate::Memory;
     use crate::fixture::TABLE;
-    use crate::record::Key;
+    use crate::key::Key;
     use crate::sync::lock;
 
     /// What it was filled with beyond the cap, up to a segment of each writer, is no reason to take fewer.

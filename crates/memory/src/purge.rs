@@ -126,7 +126,7 @@ impl Owner {
 
     /// `false` if damage hides some of the segment's records.
     fn purge_segment(&self, segment: Segment<'_>, generation: Generation<'_>) -> bool {
-        self.remove_if(segment, generation, |record| self.dropped.contains(record.head.table())).is_whole
+        self.remove_if(segment, generation, |record| self.dropped.contains(record.header.table())).is_whole
     }
 
     /// Removes those of a segment's records that are to go.
@@ -169,7 +169,7 @@ impl Owner {
 mod tests {
     use crate::fixture::{TABLE, small};
     use crate::geometry::Layout;
-    use crate::record::Key;
+    use crate::key::Key;
     use crate::region::SEGMENTS_FRESH;
     use crate::segment::Segment;
     use crate::sync::lock;

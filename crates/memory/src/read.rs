@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! slot  ──  generation of its segment  ──  slot again: the record was whole, and named, when the generation was this
-//! head, key, value …
+//! header, key, value …
 //! generation again: nothing in the segment was written over, so all that was read belongs to that record
 //! ```
 //!
 //! A read takes effect when it looks at the slot for the second time; or when the value grew where it lies, if it shows more than there was
-//! then: one load of the head gives it length and version. A key is absent if it was found nowhere and the directory is
+//! then: one load of the header gives it length and version. A key is absent if it was found nowhere and the directory is
 //! as before. Nothing is written and nothing waited for: a reader may be stopped or killed at any instant, and nobody knows.
 //! Readers begin anew when something changed under them. That hardly ever happens: a segment that became free is the last to be used
 //! again, and one of which holes are filled has that done now and then (`holes.rs`).
@@ -18,10 +18,12 @@ use hammerspace_error::{Error, Kind, Result};
 
 use crate::flaw::Flaw;
 use crate::flight::Flight;
+use crate::header::Header;
 use crate::index::bucket::Home;
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
-use crate::record::{Head, Key, Record};
+use crate::key::Key;
+use crate::record::Record;
 use crate::region::{Generation, Region};
 use crate::sync::AtomicU64;
 use crate::sync::Ordering::Acquire;
@@ -44,7 +46,7 @@ pub struct Meta {
 /// What a record said of itself at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
-    pub(crate) head: Head,
+    pub(crate) header: Header,
     version: u64,
     expiry: u64,
 }
@@ -53,7 +55,7 @@ impl Seen {
     #[inline]
     pub(crate) fn of(region: &Region, record: Record) -> Self {
         Self {
-            head: record.head,
+            header: record.header,
             version: record.version(region).unwrap_or(0),
             expiry: record.expiry(region).unwrap_or(0),
         }
@@ -61,23 +63,23 @@ impl Seen {
 
     #[inline]
     pub(crate) fn expiry(&self) -> Option<u64> {
-        self.head.is_expiring().then_some(self.expiry)
+        self.header.is_expiring().then_some(self.expiry)
     }
 
     #[inline]
     pub(crate) fn version(&self) -> Option<u64> {
-        self.head.is_versioned().then_some(self.version)
+        self.header.is_versioned().then_some(self.version)
     }
 
     #[inline]
     pub(crate) fn meta(&self) -> Meta {
-        Meta { kind: self.head.kind(), version: self.version(), expiry: self.expiry() }
+        Meta { kind: self.header.kind(), version: self.version(), expiry: self.expiry() }
     }
 
     /// Whether the record has ceased to be.
     #[inline]
     pub(crate) fn is_expired(&self) -> bool {
-        self.head.is_expiring() && self.expiry <= now()
+        self.header.is_expiring() && self.expiry <= now()
     }
 }
 

@@ -12,8 +12,8 @@ use hammerspace_error::Result;
 use crate::flight::ask_for_record;
 use crate::index::bucket::Home;
 use crate::index::directory::{Place, next_prefix};
+use crate::key::OwnedKey;
 use crate::read::{self, Meta, Seen};
-use crate::record::OwnedKey;
 use crate::region::Region;
 
 /// How many homes ahead records are asked for.
@@ -98,11 +98,11 @@ fn visit(region: &Region, table: u16, hash: u64, at: Cursor, items: &mut Vec<Ite
             // A piece may have more than the cursor's prefix where an owner died while it was split.
             |slot| at.covers(slot.prefix()),
             |record| {
-                (record.head.table() == table).then(|| {
+                (record.header.table() == table).then(|| {
                     let mut value = Vec::new();
                     record.value(region).append_to(&mut value);
                     let meta = Seen::of(region, record).meta();
-                    Item { key: record.key(region), value, meta, is_large: record.head.is_large() }
+                    Item { key: record.key(region), value, meta, is_large: record.header.is_large() }
                 })
             },
             items,

@@ -4,9 +4,10 @@
 //! it has put some in holes.
 
 use crate::head::Head;
+use crate::header::Header;
 use crate::holes::{Filling, Holes, uncounted_max};
 use crate::owner::Owner;
-use crate::record::{Head as RecordHead, Record};
+use crate::record::Record;
 use crate::region::{CLOCK, Region};
 use crate::segment::{Segment, Stream};
 use crate::sync::Ordering::Relaxed;
@@ -36,11 +37,11 @@ impl Seat {
     pub(crate) fn hole<'r>(
         &mut self,
         owner: &'r Owner,
-        head: RecordHead,
+        header: Header,
         size: u64,
         old_size: u64,
     ) -> Option<Filling<'r>> {
-        if !self.holes.are_for(head, size) {
+        if !self.holes.are_for(header, size) {
             return None;
         }
         let growth = size.saturating_sub(old_size);

@@ -14,8 +14,9 @@
 
 use crate::flaw::Flaw;
 use crate::geometry::{Layout, WORD};
+use crate::header::Header;
 use crate::index::bucket::Patience;
-use crate::record::{Head, Record};
+use crate::record::Record;
 use crate::region::Region;
 use crate::sync::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::{AtomicU64, fence};
@@ -262,15 +263,15 @@ impl<'r> Segment<'r> {
         epoch.wrapping_sub(self.last_refill()).cast_signed() > 0
     }
 
-    /// Lets a record that `head` begins take the place of a dead one of its size, in a segment that was claimed for it and may be
+    /// Lets a record that `header` begins take the place of a dead one of its size, in a segment that was claimed for it and may be
     /// refilled: from here on its bytes may change.
     ///
     /// For readers as in [`begin`](Self::begin): they may still be in the dead one, and whoever sees the generation sees the slot that had
     /// to change before. It is counted as live first: who dies over it has counted too little as dead, never too much.
-    pub(crate) fn refill(self, head: Head, size: u64, epoch: u32) {
+    pub(crate) fn refill(self, header: Header, size: u64, epoch: u32) {
         debug_assert!(self.may_be_refilled(epoch) || Flaw::NotClaimed.is_planted());
         self.bury(size.wrapping_neg());
-        self.set_tables(self.tables() | 1 << (head.table() % 64));
+        self.set_tables(self.tables() | 1 << (header.table() % 64));
         if !Flaw::NotRenewed.is_planted() {
             let generation = u64::from(epoch) << REFILL_SHIFT | u64::from(self.use_number());
             self.generation().store(generation, Release);

@@ -10,15 +10,17 @@ use hammerspace_error::{Error, Kind, Result};
 
 use crate::change::{Change, Old, Outcome, Value};
 use crate::flight::{ask_for_home, ask_for_record};
+use crate::header::{Header, INLINE_MAX, Traits};
 use crate::holes::Filling;
 use crate::index::bucket::Locked;
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
+use crate::key::{KEY_LEN_MAX, Key};
 use crate::large::Orphan;
 use crate::owner::Owner;
 use crate::pool::For;
 use crate::read::Seen;
-use crate::record::{Head, INLINE_MAX, KEY_LEN_MAX, Key, Record, Traits};
+use crate::record::Record;
 use crate::region::SEQUENCE;
 use crate::seat::Seat;
 use crate::segment::Stream;
@@ -156,18 +158,18 @@ fn grow(
 ) -> Result<Try> {
     let (region, old) = (&owner.region, found.old.record);
     old.check(region)?;
-    let old_len = old.head.value_len();
+    let old_len = old.header.value_len();
     let len = old_len + bytes.len();
     if old.has_room_for(len) {
-        let now = Record { head: old.head.grown_to(len), ..old };
+        let now = Record { header: old.header.grown_to(len), ..old };
         region.write_bytes(old.value_address() + old_len as u64, bytes);
-        region.store(old.address, now.head.0);
+        region.store(old.address, now.header.0);
         *written = now.version(region);
         return Ok(Try::Done);
     }
     check_len(found.old.len() as usize + bytes.len())?;
-    let head = old.head.regrown_to(len);
-    Ok(write(owner, seat, target, home, Some(found), head, old.expiry(region), written, |record, sequence, _| {
+    let header = old.header.regrown_to(len);
+    Ok(write(owner, seat, target, home, Some(found), header, old.expiry(region), written, |record, sequence, _| {
         old.copy(region, record);
         if let Some(sequence) = sequence {
             record.set_sequence(region, sequence);
@@ -181,11 +183,11 @@ fn grow(
 #[inline(always)]
 fn replace_word(Found { old: Old { region, record }, .. }: &Found<'_>, kind: u8, word: u64) -> Result<bool> {
     record.check(region)?;
-    let (head, address) = (record.head, record.value_address());
-    let is_word = kind == head.kind() && head.value_len() == size_of::<u64>() && !head.is_large();
-    // A version would have to change in the same instant. And where it has grown, a reader may have the head of a shorter value, and would
+    let (header, address) = (record.header, record.value_address());
+    let is_word = kind == header.kind() && header.value_len() == size_of::<u64>() && !header.is_large();
+    // A version would have to change in the same instant. And where it has grown, a reader may have the header of a shorter value, and would
     // take some of these bytes for it.
-    let fits = is_word && !head.is_versioned() && !head.has_grown() && address.is_multiple_of(8);
+    let fits = is_word && !header.is_versioned() && !header.has_grown() && address.is_multiple_of(8);
     if fits {
         region.word(address).store(word, Relaxed);
     }
@@ -220,7 +222,8 @@ fn replace(
     };
     let old_size = found.map_or(0, |found| found.old.record.size);
     let sequence = target.table.is_versioned.then_some(0);
-    let head = Head::new(target.table.number, target.key, value.len(), &Traits { sequence, ..traits }).within(old_size);
+    let header =
+        Header::new(target.table.number, target.key, value.len(), &Traits { sequence, ..traits }).within(old_size);
     let fill = |record: Record, sequence, filling: Option<&Filling<'_>>| {
         let address = record.write(region, &Traits { sequence, ..traits }, target.key);
         match filling {
@@ -228,7 +231,7 @@ fn replace(
             None => region.write_bytes(address, &value),
         }
     };
-    let mut tried = write(owner, seat, target, home, found, head, traits.expiry, written, fill);
+    let mut tried = write(owner, seat, target, home, found, header, traits.expiry, written, fill);
     if let Try::NoRoom { size, who, .. } = &mut tried
         && *size <= old_size + orphan.as_ref().map_or(0, Orphan::len)
     {
@@ -261,8 +264,8 @@ fn draft<'c>(old: Option<&Old<'_>>, change: Change<'c>) -> Result<Option<(Traits
         }
         Change::Expire(expiry) => {
             let Some(old) = old else { return Ok(None) };
-            let head = old.record.head;
-            (traits.kind, traits.expiry, traits.is_large) = (head.kind(), expiry, head.is_large());
+            let header = old.record.header;
+            (traits.kind, traits.expiry, traits.is_large) = (header.kind(), expiry, header.is_large());
             let mut value = Vec::new();
             old.record.value(old.region).append_to(&mut value);
             Cow::Owned(value)
@@ -288,7 +291,7 @@ fn check_len(len: usize) -> Result<()> {
     Err(Error::new(Kind::Invalid, format!("{len} bytes do not fit into one record of at most {INLINE_MAX}")))
 }
 
-/// Lets the key's slot name a record with this head, which `fill` writes: its sequence is told, and the hole if it goes to one.
+/// Lets the key's slot name a record with this header, which `fill` writes: its sequence is told, and the hole if it goes to one.
 #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
 #[inline(always)]
 #[expect(clippy::too_many_arguments)]
@@ -298,24 +301,24 @@ fn write(
     Target { table, hash, who, .. }: Target<'_>,
     home: &Locked<'_>,
     found: Option<&Found<'_>>,
-    head: Head,
+    header: Header,
     expiry: Option<u64>,
     written: &mut Option<u64>,
     fill: impl FnOnce(Record, Option<u64>, Option<&Filling<'_>>),
 ) -> Try {
     let region = &owner.region;
     let stream = found.map_or(Stream::LONG, |found| owner.stream_of(found.slot));
-    let (size, old_size) = (head.size(), found.map_or(0, |found| found.old.record.size));
+    let (size, old_size) = (header.size(), found.map_or(0, |found| found.old.record.size));
     // Ends with this function: when the slot names what it was filled with, and the old record is counted.
-    let filling = seat.hole(owner, head, size, old_size);
+    let filling = seat.hole(owner, header, size, old_size);
     let target = seat.head(stream);
     if filling.is_none() && !target.has_room(region, size) {
         return Try::NoRoom { stream, size, who };
     }
     let sequence = table.is_versioned.then(|| region.word(SEQUENCE).fetch_add(1, Relaxed));
-    *written = sequence.map(|sequence| head.version_of(sequence));
-    let address = filling.as_ref().map_or_else(|| target.next(), |filling| filling.refill(head, size));
-    let record = Record { address, head, size };
+    *written = sequence.map(|sequence| header.version_of(sequence));
+    let address = filling.as_ref().map_or_else(|| target.next(), |filling| filling.refill(header, size));
+    let record = Record { address, header, size };
     fill(record, sequence, filling.as_ref());
     seat.enliven(size);
     match &filling {
@@ -339,7 +342,7 @@ mod tests {
     use crate::fixture::{TABLE, small};
     use crate::index::bucket::Home;
 
-    /// As when a reader has looked at the head, and somebody makes a number of what was text.
+    /// As when a reader has looked at the header, and somebody makes a number of what was text.
     #[test]
     fn a_number_does_not_take_the_place_of_a_shorter_value() {
         let memory = small(32, 4096);

@@ -16,7 +16,8 @@ use crate::geometry::SLOTS;
 use crate::index::bucket::Home;
 use crate::index::directory::{Entry, Place, Root};
 use crate::index::slot::Slot;
-use crate::record::{OwnedKey, Record};
+use crate::key::OwnedKey;
+use crate::record::Record;
 use crate::region::{Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Use};
 use crate::verify::parts::Parted;
@@ -119,7 +120,7 @@ fn verify_piece(
             if !slot.may_be(hash, slot.displacement()) || hash & (region.layout.bucket_mask) != bucket || !is_of_piece {
                 report.fault(|| format!("the slot at {at} is not where its key belongs"));
             }
-            let key = (record.head.table(), record.key(region));
+            let key = (record.header.table(), record.key(region));
             if keys.contains(&key) {
                 report.fault(|| format!("the slot at {at} is the second of its key"));
             }
@@ -158,7 +159,7 @@ fn verify_slot(
         report.fault(|| format!("the record at {address} runs past its segment's end"));
         return None;
     }
-    if segment.tables() >> (record.head.table() % 64) & 1 == 0 {
+    if segment.tables() >> (record.header.table() % 64) & 1 == 0 {
         report.fault(|| format!("segment {} does not know of the table of the record at {address}", segment.number));
     }
     report.records += 1;

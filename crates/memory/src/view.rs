@@ -3,11 +3,13 @@
 use hammerspace_error::{Kind, Result};
 
 use crate::flight::{Flight, in_flight};
+use crate::header::TABLE_OF_PARTS;
 use crate::index::directory::{Entry, Root};
 use crate::index::slot::Slot;
+use crate::key::Key;
 use crate::large;
 use crate::read::{self, Meta};
-use crate::record::{Key, Record, TABLE_OF_PARTS};
+use crate::record::Record;
 use crate::region::{CATALOGUE, CLOCK, LIMIT, MOVED, Region, SEGMENTS_FRESH};
 use crate::scan::{self, Cursor, Item};
 use crate::segment::{Segment, Use};
@@ -40,7 +42,7 @@ impl View<'_> {
     fn land(self, table: u16, key: Key<'_>, flight: Flight<'_>, out: &mut Vec<u8>) -> Result<Option<Meta>> {
         let start = out.len();
         match read::land(self.region, table, key, flight, out)? {
-            Some(seen) if seen.head.is_large() => {
+            Some(seen) if seen.header.is_large() => {
                 out.truncate(start);
                 self.get_large(table, key, flight.hash, out)
             }
@@ -179,7 +181,7 @@ impl View<'_> {
         let root = Root::load(region);
         let entries = 1_u64 << root.depth();
         let step = (entries / PIECES_COUNTED).max(1);
-        let is_key = |slot: &Slot| Record::at(region, slot.address()).head.table() != TABLE_OF_PARTS;
+        let is_key = |slot: &Slot| Record::at(region, slot.address()).header.table() != TABLE_OF_PARTS;
         let mut keys = 0;
         for index in (0..entries).step_by(step as usize) {
             let entry = Entry(region.load(root.address(region, index)));

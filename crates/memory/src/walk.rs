@@ -1,6 +1,6 @@
 //! The records of a segment one after the other, as far as they can be told apart.
 //!
-//! Where one ends the next begins, so a record whose head is damaged hides those behind it: its length is anything. A walk goes on as long
+//! Where one ends the next begins, so a record whose header is damaged hides those behind it: its length is anything. A walk goes on as long
 //! as each record can be one and ends within the segment. It may also fall out of step unseen, since what it finds inside a value can look
 //! like a record; so who gives a segment back asks besides whether as much was found as the ledger counts, and else whether the index names
 //! something there (`cleaner.rs`).
@@ -38,7 +38,7 @@ impl Iterator for Walk<'_> {
             return None;
         }
         let record = Record::at(self.region, self.next);
-        if !record.head.can_be() || record.size > self.end - self.next {
+        if !record.header.can_be() || record.size > self.end - self.next {
             (self.torn_at, self.next) = (Some(self.next), self.end);
             return None;
         }

@@ -281,7 +281,7 @@ impl Patience {
 mod tests {
     use super::*;
     use crate::fixture::{TABLE, small};
-    use crate::record::Key;
+    use crate::key::Key;
 
     /// A lock that nobody will open, as damage can close it: an owner finds out, and goes on with other keys.
     #[test]

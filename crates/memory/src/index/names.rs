@@ -28,7 +28,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::{TABLE, small};
-    use crate::record::Key;
+    use crate::key::Key;
 
     /// An entry whose depth damage has made that of a huge directory does not make the piece be looked at once for each of its entries.
     #[test]

@@ -12,8 +12,9 @@
 use std::collections::BTreeMap;
 
 use crate::change::Old;
+use crate::key::OwnedKey;
 use crate::large::{PART_LEN, PARTS, noted, part_of};
-use crate::record::{OwnedKey, Record};
+use crate::record::Record;
 use crate::region::Region;
 use crate::verify::Report;
 
@@ -34,7 +35,7 @@ struct Value {
 impl Parted {
     /// Takes note of a record, if it is a part or has some.
     pub(super) fn note(&mut self, region: &Region, record: Record, report: &mut Report) {
-        if record.head.table() == PARTS.number {
+        if record.header.table() == PARTS.number {
             return self.note_part(region, record, report);
         }
         let Some(large) = (Old { region, record }).large() else { return };
@@ -47,7 +48,7 @@ impl Parted {
     fn note_part(&mut self, region: &Region, record: Record, report: &mut Report) {
         let OwnedKey::Bytes(key) = record.key(region) else { return report.fault(|| no_part(record)) };
         let Some((id, part)) = part_of(&key) else { return report.fault(|| no_part(record)) };
-        let (value, len) = (self.0.entry(id).or_default(), record.head.value_len() as u64);
+        let (value, len) = (self.0.entry(id).or_default(), record.header.value_len() as u64);
         value.bytes += len;
         value.end = value.end.max(part.saturating_mul(PART_LEN).saturating_add(len));
     }
@@ -91,8 +92,8 @@ mod tests {
     use super::*;
     use crate::change::{Change, Large};
     use crate::fixture::small;
+    use crate::key::Key;
     use crate::large::part_key;
-    use crate::record::Key;
     use crate::region::PENDING;
     use crate::sound::Memory;
     use crate::update::TableId;
