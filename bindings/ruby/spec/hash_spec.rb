@@ -34,6 +34,18 @@ RSpec.describe Hammerspace::Hash do
       expect(File).to exist(path)
       expect { Hammerspace.new(path, nil) }.to raise_error(TypeError)
     end
+
+    it 'takes a relative path from where it was called, and ~ for a name, as File does' do
+      FileUtils.mkdir_p("#{path}/elsewhere")
+      hash = Dir.chdir(path) { Hammerspace.new('~/relative') }
+      Dir.chdir("#{path}/elsewhere") do
+        hash['a'] = 'A'
+        hash.close
+        expect([hash.dup['a'], hash['a'], hash.path]).to eq(['A', 'A', "#{path}/~/relative"])
+      end
+      expect(Dir.children(path) + Dir.children("#{path}/~")).to contain_exactly('elsewhere', '~', 'relative')
+      expect(Dir.children("#{path}/elsewhere")).to eq([])
+    end
   end
 
   describe 'defaults' do

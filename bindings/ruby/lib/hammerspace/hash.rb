@@ -29,7 +29,8 @@ module Hammerspace
     def initialize(path, options = {}, *default, &default_proc)
       raise TypeError, "options are a Hash, not #{options.inspect}" unless options.respond_to?(:to_hash)
 
-      @path = path
+      # The process may change its directory. `~` is a name like any other, as it is for File and for the original gem.
+      @path = File.absolute_path(path)
       @options = options.to_hash
       open_backend
       check_defaults(default, default_proc)

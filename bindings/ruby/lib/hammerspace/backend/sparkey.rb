@@ -14,7 +14,7 @@ module Hammerspace
       private_constant :DURABILITY, :COMPRESSION
 
       def initialize(frontend, path, options = {})
-        configure(frontend, File.expand_path(path), options.fetch(:create, true), encoding_in(options),
+        configure(frontend, path, options.fetch(:create, true), encoding_in(options),
                   options[:frozen] ? true : false,
                   choice(options, :durability, DURABILITY, :full), choice(options, :compression, COMPRESSION, nil),
                   count(options, :block_size) || 0, count(options, :keep) || 1)
