@@ -75,6 +75,15 @@ RSpec.describe Hammerspace::Backend do
       expect { open }.to output(/\e\[31m.*locks.*\n.*directories/).to_stderr
     end
 
+    it 'does not warn where it may not try', if: Process.uid.zero? do
+      FileUtils.mkdir_p(path, mode: 0o555)
+      File.chmod(0o711, File.dirname(path))
+      in_child do
+        Process::Sys.setuid(65_534)
+        expect { open['a'] }.not_to output.to_stderr
+      end
+    end
+
     it 'gives subclasses the locks of the protocol' do
       backend = open.backend
       expect(backend.send(:lock_for_write) { backend.send(:lock_path) }).to eq(File.join(path, 'hammerspace.lock'))

@@ -285,11 +285,10 @@ RSpec.describe 'Processes' do
       expect(answers.map(&:take)).to all(eq([true]))
     end
 
-    it 'may share an empty one, and each may have its own' do
+    it 'may share an empty one, and each may have its own, in a new directory too' do
       empty = Ractor.make_shareable(open)
       expect([empty['a'], empty.size, empty.to_a]).to eq([nil, 0, []])
-      place = path
-      own = Ractor.new(place) do |at|
+      own = Ractor.new("#{path}-own") do |at|
         hash = Hammerspace.new(at)
         hash['a'] = '1'
         hash.to_a

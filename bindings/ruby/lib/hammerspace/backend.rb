@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require 'tmpdir'
 require 'hammerspace/hash_methods'
 
 module Hammerspace
@@ -85,10 +84,20 @@ module Hammerspace
 
       def lock_path = File.join(path, 'hammerspace.lock')
 
-      def trial(&block)
-        Dir.mktmpdir('trial.', path.to_s, &block)
+      # What the block finds out in a directory of its own. Where it gets none nothing is known, and nothing wrong.
+      def trial
+        # Dir.mktmpdir is not for Ractors.
+        directory = File.join(path, "trial.#{Random.urandom(8).unpack1('H*')}")
+        begin
+          Dir.mkdir(directory, 0o700)
+        rescue SystemCallError
+          return true
+        end
+        yield directory
       rescue SystemCallError
         false
+      ensure
+        FileUtils.rm_rf(directory)
       end
 
       def warn_of(finding)
