@@ -53,7 +53,8 @@ pub(crate) fn test() -> Result {
 
 /// From the gem's own sources to a program that uses it; and in place, by rake.
 fn rehearse() -> Result {
-    let (binding, gems) = (root().join("bindings/ruby"), target_dir().join("gems"));
+    // A directory may have a space in its name.
+    let (binding, gems) = (root().join("bindings/ruby"), target_dir().join("ruby gems"));
     let gem = gems.join("hammerspace.gem");
     fs::create_dir_all(&gems).map_err(|cause| format!("{}: {cause}", gems.display()))?;
     let step = |line: &str| {

@@ -15,19 +15,20 @@ PROFILE = ENV.fetch('HAMMERSPACE_PROFILE', 'release')
 TARGET = File.expand_path(ENV.fetch('CARGO_TARGET_DIR') { File.join(SOURCES, 'target') }, SOURCES)
 ARCHIVE = File.join(TARGET, PROFILE == 'dev' ? 'debug' : PROFILE, 'libhammerspace.a')
 
-$INCFLAGS << " -I#{File.join(SOURCES, 'bindings/c/include')}"
+$INCFLAGS << " #{"-I#{File.join(SOURCES, 'bindings/c/include')}".quote}"
 $CFLAGS << ' -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Werror=implicit-function-declaration'
 # What is inside stays inside: another extension may have Rust in it too. What a gem installs needs no words for a debugger.
 $LDFLAGS << ' -Wl,--exclude-libs,ALL'
 $LDFLAGS << ' -Wl,--strip-debug' unless PROFILE == 'dev'
-$LOCAL_LIBS << " #{ARCHIVE} -lgcc_s -lpthread -lm -ldl"
+$LOCAL_LIBS << " #{ARCHIVE.quote} -lgcc_s -lpthread -lm -ldl"
 
 # An installed gem keeps the extension, and not what cargo left behind.
 FORGET = File.basename(SOURCES) == 'rust' && !ENV.key?('CARGO_TARGET_DIR')
 
 create_makefile('hammerspace/hammerspace') do |rules|
-  cargo = "cd #{SOURCES} && cargo build --quiet --package hammerspace-c --profile #{PROFILE} --target-dir #{TARGET}"
-  rules << "all:\n$(OBJS): $(HDRS)\n$(DLLIB): #{ARCHIVE}\n#{ARCHIVE}: cargo-knows\n\t#{cargo}\n.PHONY: cargo-knows\n"
-  rules << "install: forget\nforget: install-so install-rb\n\t-$(RM_RF) #{TARGET}\n" if FORGET
+  cargo = "cd #{SOURCES.quote} && cargo build --quiet --package hammerspace-c --profile #{PROFILE} --target-dir #{TARGET.quote}"
+  archive = ARCHIVE.unspace
+  rules << "all:\n$(OBJS): $(HDRS)\n$(DLLIB): #{archive}\n#{archive}: cargo-knows\n\t#{cargo}\n.PHONY: cargo-knows\n"
+  rules << "install: forget\nforget: install-so install-rb\n\t-$(RM_RF) #{TARGET.quote}\n" if FORGET
   rules
 end
