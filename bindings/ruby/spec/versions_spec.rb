@@ -121,6 +121,7 @@ RSpec.describe 'Versions' do
       .to eq([[4, true, 1], [3, false, 1], [2, false, 1]])
     expect([keeping.rollback, keeping['a'], keeping.rollback(2), open['a']]).to eq([3, '2', 2, '1'])
     expect { keeping.rollback(1) }.to raise_error(Hammerspace::MissingError)
+    [0, -1].each { |none| expect { keeping.rollback(none) }.to raise_error(Hammerspace::InvalidError, /rollback: #{none} is no/) }
     expect(keeping.versions.first.published).to be_within(60).of(Time.now)
   end
 

@@ -265,9 +265,16 @@ static VALUE uid(VALUE self) {
     return rb_utf8_str_new(name.data, (long)name.len);
 }
 
+static uint64_t version_number(VALUE given) {
+    long long number = NUM2LL(given);
+    if (number > 0) return (uint64_t)number;
+    rb_raise(error_class(HAMMERSPACE_KIND_INVALID), "rollback: %lld is no number of a version; `versions` lists them", number);
+}
+
 static VALUE rollback(int argc, VALUE *argv, VALUE self) {
     rb_check_arity(argc, 0, 1);
-    uint64_t wanted = argc == 0 || NIL_P(argv[0]) ? 0 : NUM2ULL(argv[0]);
+    // 0 is the version before the current one.
+    uint64_t wanted = argc == 0 || NIL_P(argv[0]) ? 0 : version_number(argv[0]);
     return ULL2NUM(store_rollback(store_of(self), wanted));
 }
 
