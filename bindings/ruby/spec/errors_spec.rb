@@ -65,6 +65,9 @@ RSpec.describe Hammerspace::Error do
      { block_size: 2**40 }].each do |options|
       expect { open(**options) }.to raise_error(Hammerspace::InvalidError), options.inspect
     end
+    ['utf-9', 'internal', :binary].each do |name|
+      expect { open(encoding: name) }.to raise_error(Hammerspace::InvalidError, /\Aencoding: #{name.inspect}/)
+    end
     expect { open(compression: :zstd, block_size: 1)['a'] = 'b' }.to raise_error(Hammerspace::InvalidError)
   end
 

@@ -27,10 +27,11 @@ module Hammerspace
       private
 
       def encoding_in(options)
-        encoding = options[:encoding] || Encoding::BINARY
-        encoding.is_a?(Encoding) ? encoding : Encoding.find(encoding)
+        given = options[:encoding] || Encoding::BINARY
+        # Nil for 'internal', where Ruby has none.
+        Encoding.find(given) || raise(ArgumentError)
       rescue ArgumentError, TypeError
-        raise InvalidError, "there is no encoding #{encoding.inspect}"
+        raise InvalidError, "encoding: #{given.inspect} stands for none; Encoding.name_list has their names"
       end
 
       def choice(options, name, choices, default)
