@@ -75,6 +75,27 @@ RSpec.describe I18n::Backend::Hammerspace do
     expect { store(:en, a: Object.new) }.to raise_error(Hammerspace::InvalidError)
   end
 
+  it 'stores all that is given, or nothing of it' do
+    store(:en, a: 'old', tree: { b: 'old' }, rule: ->(*) { 'old' })
+    before = I18n.backend.hash.to_h
+    [Object.new, { c: { d: [Object.new] } }, { "\xff".b => 'no UTF-8' }].each do |wrong|
+      data = { a: { c: 'new' }, tree: nil, rule: ->(*) { 'new' }, new: 'new', wrong: wrong }
+      expect { store(:en, **data) }.to raise_error(Hammerspace::InvalidError)
+      expect([I18n.backend.hash.to_h, I18n.t(:rule)]).to eq([before, 'old'])
+    end
+  end
+
+  it 'gives all translations to what walks over them' do
+    store(:de, shop: { 'e.g.' => 'z. B.', apples: { one: 'ein Apfel', other: '%{count} Äpfel' } })
+    store(:fr, order: %i[day month])
+    simple = I18n::Backend::Simple.new
+    simple.store_translations(:de, shop: { title: 'Laden' })
+    expect(I18n::Backend::Chain.new(simple, I18n.backend).send(:translations))
+      .to eq(de: { shop: { title: 'Laden', 'e.g.': 'z. B.', apples: { one: 'ein Apfel', other: '%{count} Äpfel' } } },
+             fr: { order: %i[day month] })
+    expect(I18n.backend.translations(do_init: true).keys).to eq(%i[de fr])
+  end
+
   it 'loads the files that I18n loads' do
     file = "#{path}.yml"
     File.write(file, "de:\n  date:\n    order:\n    - :day\n    - :month\n  shop:\n    title: Laden\n")

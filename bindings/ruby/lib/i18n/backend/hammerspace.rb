@@ -94,10 +94,10 @@ module I18n
           @procs = {}
         end
 
-        # Adds translations, which others see once they are published: by +publish+, or the next lookup here.
+        # Adds translations, all of them or, where one cannot be stored, none. Others see them once they are published: by
+        # +publish+, or the next lookup here.
         def store_translations(locale, data, options = EMPTY_HASH)
-          escape = options.fetch(:escape, true)
-          store_in(locale.to_s, data, escape)
+          store_in(locale.to_s, encoded(data, options.fetch(:escape, true)))
           data
         end
 
@@ -124,6 +124,10 @@ module I18n
           end
           known.names.dup
         end
+
+        # A Hash of all of them, for what walks over translations: I18n's Chain, and tools that export them. Those that the
+        # command loaded without trees are not among them.
+        def translations(**) = available_locales.to_h { |locale| [locale, at(locale.to_s) || {}] }
 
         # All are there, always.
         def initialized? = true
@@ -201,35 +205,44 @@ module I18n
           found.empty? ? nil : found
         end
 
-        def store_in(path, data, escape)
-          gone, there = data.partition { |_name, value| value.nil? }
-          names = there.map { |name, value| store_at(path, name, value, escape) }
-          gone.each { |name, _value| remove("#{path}.#{flat(name, escape)}") }
+        # A tree with names and values as they are stored; an error where they cannot be, before any of them is.
+        def encoded(value, escape)
+          case value
+          when nil, ::Proc then value
+          when ::Hash
+            tree = value.to_h { |name, inner| [flat(name, escape), encoded(inner, escape)] }
+            Typed.encode(Children.new(tree.keys))
+            tree
+          else Typed.encode(value)
+          end
+        end
+
+        def flat(name, escape) = escape ? Flatten.escape_default_separator(name) : name.to_s
+
+        def store_in(path, tree)
+          gone, there = tree.partition { |_name, value| value.nil? }.map(&:to_h)
+          there.each { |name, value| store_at("#{path}.#{name}", value) }
+          gone.each_key { |name| remove("#{path}.#{name}") }
           old = Array(children(path))
-          all = (old | names) - gone.map { |name, _value| flat(name, escape) }
+          all = (old | there.keys) - gone.keys
           # What never was a tree does not become one because something was to be removed from it.
           hash[path] = Typed.encode(Children.new(all)) unless all == old
         end
 
-        def store_at(path, name, value, escape)
-          name = flat(name, escape)
-          key = "#{path}.#{name}"
+        def store_at(key, value)
           value.is_a?(::Hash) ? @procs.delete(key) : remove(key)
           case value
-          when ::Hash then store_tree(key, value, escape)
+          when ::Hash then store_tree(key, value)
           when ::Proc then @procs[key] = value
-          else hash[key] = Typed.encode(value)
+          else hash[key] = value
           end
-          name
         end
 
         # Unlike a locale, a tree may be empty.
-        def store_tree(key, data, escape)
-          hash[key] = Typed.encode(Children.new([])) if data.empty? && children(key).nil?
-          store_in(key, data, escape)
+        def store_tree(key, tree)
+          hash[key] = Typed.encode(Children.new([])) if tree.empty? && children(key).nil?
+          store_in(key, tree)
         end
-
-        def flat(name, escape) = escape ? Flatten.escape_default_separator(name) : name.to_s
 
         # The names below a tree, and nothing of what is none.
         def children(key)
