@@ -36,6 +36,20 @@ RSpec.describe Hammerspace::Backend do
     expect([hash == {}, hash.flatten, hash.has_value?('Z'), hash.select! { true }]).to eq([true, [], false, nil])
   end
 
+  it 'is published, refreshed and copied if it can no more than be closed' do
+    closable = Class.new(in_memory) do
+      attr_accessor :others
+      def uid = (@uid ||= others)
+      def close = @uid = nil
+    end
+    hash = Hammerspace.new(path, backend: closable)
+    hash.backend.others = 'first'
+    expect([hash.refresh, hash.uid, hash.publish]).to eq([false, 'first', nil])
+    expect([hash.uid, hash.backend.others = 'second', hash.refresh, hash.refresh, hash.uid])
+      .to eq(['first', 'second', true, false, 'second'])
+    expect(hash.dup.backend).to be_a(closable)
+  end
+
   it 'says what a backend lacks' do
     hash = Hammerspace.new(path, backend: Class.new(Hammerspace::Backend::Base))
     expect { hash['a'] }.to raise_error(NotImplementedError, /\[\]/)

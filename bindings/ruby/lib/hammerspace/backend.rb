@@ -58,6 +58,16 @@ module Hammerspace
         raise NotImplementedError, "#{self.class} has no uid"
       end
 
+      # Makes what is pending current, which closing does; the number of the version, where versions have one.
+      def publish = close
+
+      # Moves on to what is current; whether it is another version.
+      def refresh
+        before = uid
+        close
+        before != uid
+      end
+
       protected
 
       def ensure_path_exists(path)

@@ -39,7 +39,7 @@ module Hammerspace
 
     # The copy has pending writes and a version of its own.
     def initialize_copy(other)
-      other.publish unless other.backend.frozen? || !other.respond_to?(:publish)
+      other.publish unless other.backend.frozen?
       open_backend
       other.default_proc ? self.default_proc = other.default_proc : self.default = other.default
     end
