@@ -240,6 +240,28 @@ def test_a_pickle_is_path_and_version(path: Path) -> None:
     assert copy.copy(space)["a"] == "3" and copy.deepcopy(space)["a"] == "3"
 
 
+class Words(Space[str]):
+    """A class of one's own, which opens in a way of its own."""
+
+    def __new__(cls, path: Path, language: str) -> Words:
+        self = super().__new__(cls, path, create=True, durability="none")
+        self.language = language
+        return self
+
+    def __init__(self, path: Path, language: str) -> None:
+        assert not hasattr(self, "opened"), "once only"
+        self.opened = True
+
+
+def test_a_space_of_a_subclass_stays_one(path: Path) -> None:
+    words = Words(path, "de")
+    words.load({"a": "1"})
+    for again in [copy.copy(words), copy.deepcopy(words), pickle.loads(pickle.dumps(words)), words.as_bytes().as_text()]:
+        assert type(again) is Words and again.language == "de" and dict(again) == {"a": "1"}
+    for as_bytes in [words.as_bytes(), copy.copy(words.as_bytes())]:
+        assert type(as_bytes) is Words and dict(as_bytes) == {b"a": b"1"}
+
+
 def test_a_relative_path_is_that_of_where_it_was_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "here").mkdir()
     (tmp_path / "there").mkdir()

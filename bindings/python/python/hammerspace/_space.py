@@ -79,11 +79,11 @@ class Space(_Reading[AnyStr]):
 
     def as_bytes(self) -> Space[bytes]:
         """The same handle; iterating gives bytes."""
-        return Space(self, text=False)
+        return self._shared(text=False)
 
     def as_text(self) -> Space[str]:
         """The same handle; iterating gives text, and fails at what is none."""
-        return Space(self, text=True)
+        return self._shared(text=True)
 
     def snapshot(self) -> Snapshot[AnyStr]:
         """The version as it is now, and stays: for reads that must agree while other threads refresh."""
@@ -101,8 +101,15 @@ class Space(_Reading[AnyStr]):
         """The versions on disk, newest first."""
         return [Version(*row) for row in self._versions()]
 
+    def _shared(self, text: bool) -> Space[Any]:
+        # A subclass may be called with other arguments, and has been.
+        shared = Space.__new__(type(self), self, text=text)
+        getattr(shared, "__dict__", {}).update(getattr(self, "__dict__", {}))
+        return shared
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopened, (self.path, self._text, self._options, self.version)
+        made_of = (type(self), self.path, self._text, self._options, self.version)
+        return _reopened, made_of, getattr(self, "__dict__", None)
 
     def __repr__(self) -> str:
         return f"<hammerspace.Space {self.path!r}, version {self.version}, {len(self)} keys>"
@@ -222,9 +229,9 @@ def open(
     )
 
 
-def _reopened(path: str, text: bool, options: dict[str, Any], version: int | None) -> Space[Any]:
+def _reopened(kind: type[Space[Any]], path: str, text: bool, options: dict[str, Any], version: int | None) -> Space[Any]:
     """What a pickle does when it is loaded."""
-    space = Space(path, text=text, **{**options, "create": False})
+    space = Space.__new__(kind, path, text=text, **{**options, "create": False})
     if version is not None:
         space._go_to(version)
     return space
