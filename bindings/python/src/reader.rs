@@ -1,6 +1,7 @@
 //! Reading: a handle that moves from version to version, or one version that stays.
 
 use std::ffi::OsStr;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::errors::{invalid, raised};
-use crate::options::opening;
+use crate::options::{opening, read};
 use crate::pairs::Pairs;
 use crate::raw;
 use crate::text::{Form, Given, gathered};
@@ -228,8 +229,10 @@ impl Reader {
 
     /// Makes an older version current again: that of the number, or the one before. Gives its number.
     #[pyo3(signature = (number = None))]
-    fn rollback(&self, py: Python<'_>, number: Option<u64>) -> PyResult<u64> {
+    fn rollback(&self, py: Python<'_>, number: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
         let space = self.space()?;
+        let number = number.map(|number| read("number", number, "that of a version, from 1 on")).transpose()?;
+        let number = number.map(NonZeroU64::get);
         py.detach(|| space.rollback(number).and_then(|now| space.refresh().map(|_| now))).map_err(raised)
     }
 }

@@ -313,6 +313,11 @@ def test_versions_and_going_back(path: Path) -> None:
     assert (path / newest.uid).is_dir()
     assert space.rollback() == 3 and space["n"] == "2"
     assert space.rollback(2) == 2 and space["n"] == "1"
+    with pytest.raises(hammerspace.MissingError):
+        space.rollback(1)
+    for none in [0, -1, 1 << 64]:
+        with pytest.raises(hammerspace.InvalidError, match=f"number cannot be {none}"):
+            space.rollback(none)
     space.clear()
     assert len(space) == 0 and space.versions() == []
 
@@ -322,13 +327,35 @@ def test_options(path: Path) -> None:
     for paging in ["on-demand", "random", "prefetch", "populate", "huge-pages"]:
         assert hammerspace.open(path, paging=paging)["a"] == "1"
     assert hammerspace.open(str(path))["a"] == hammerspace.open(path)["a"] == "1"
-    for wrong in [{"compression": "lz4"}, {"durability": "some"}, {"poll": -1.0}, {"paging": "often"}]:
-        with pytest.raises(ValueError):
-            hammerspace.open(path, **wrong)
     with pytest.raises(TypeError):
         hammerspace.open(path, colour="red")
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="colour"):
         Space(path, colour="red")
+
+
+@pytest.mark.parametrize(
+    ("option", "may_be", "impossible", "of_another_type"),
+    [
+        ("keep", "a number from 1 on", [0, -1, 1 << 64], ["2", 1.5]),
+        ("block_size", "a number of bytes", [-1, 1 << 64], ["4096"]),
+        ("cache_bytes", "a number of bytes", [-1, 1 << 64], ["1"]),
+        ("compression", "one of none, snappy, zstd", ["lz4"], [1, b"zstd"]),
+        ("durability", "one of full, none", ["some"], [False]),
+        ("poll", "a number of seconds, or math.inf", [-1.0, math.nan, 1e300], ["1"]),
+        ("paging", "one of on-demand, random, ", ["often"], [1]),
+        ("create", "True or False", [], [1, "yes"]),
+        ("mend", "True or False", [], [0]),
+    ],
+)
+def test_options_that_cannot_be(
+    path: Path, option: str, may_be: str, impossible: list[Any], of_another_type: list[Any]
+) -> None:
+    for kind, values in [(hammerspace.InvalidError, impossible), (TypeError, of_another_type)]:
+        for value in values:
+            with pytest.raises(kind) as caught:
+                hammerspace.open(path, **{"create": True, option: value})
+            assert str(caught.value).startswith(f"{option} cannot be {value!r}; it is {may_be}")
+    assert not path.exists()
 
 
 def test_it_says_what_it_is(space: Space[str], path: Path) -> None:
