@@ -1,5 +1,7 @@
 //! Errors as Python's exceptions: one class for each kind, in `hammerspace/_errors.py`.
 
+use std::error::Error as _;
+use std::io;
 use std::path::Path;
 
 use hammerspace::{Error, Kind};
@@ -25,10 +27,20 @@ fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>>
     let classes = CLASSES.get_or_try_init(py, || py.import("hammerspace._errors").map(Bound::unbind))?;
     let exception = classes.bind(py).getattr(class(error.kind()))?.call1((error.to_string(),))?;
     exception.setattr("finding", error.finding())?;
-    exception.setattr("path", error.path().map(Path::as_os_str))?;
+    for name in ["path", "filename"] {
+        exception.setattr(name, error.path().map(Path::as_os_str))?;
+    }
     exception.setattr("offset", error.offset())?;
     exception.setattr("remedy", error.advice())?;
+    if let Some(errno) = errno(error) {
+        exception.setattr("errno", errno)?;
+        exception.setattr("strerror", py.import("os")?.call_method1("strerror", (errno,))?)?;
+    }
     Ok(exception)
+}
+
+fn errno(error: &Error) -> Option<i32> {
+    error.source()?.downcast_ref::<io::Error>()?.raw_os_error()
 }
 
 fn class(kind: Kind) -> &'static str {

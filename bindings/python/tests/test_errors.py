@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pickle
 import re
@@ -44,6 +45,22 @@ def test_an_error_says_what_where_and_what_to_do(space: Space[str], path: Path) 
     assert error.finding in str(error) and error.path in str(error) and error.remedy in str(error)
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is hammerspace.CorruptError and str(again) == str(error) and again.remedy == error.remedy
+
+
+def test_what_the_system_answered_is_told_as_python_does(path: Path) -> None:
+    with pytest.raises(OSError) as missing:
+        hammerspace.open(path)
+    path.write_text("no directory")
+    with pytest.raises(OSError) as file:
+        hammerspace.open(path)
+    for error, number in [(missing.value, errno.ENOENT), (file.value, errno.ENOTDIR)]:
+        for one in [error, pickle.loads(pickle.dumps(error))]:
+            assert (one.errno, one.strerror, one.filename) == (number, os.strerror(number), str(path))
+            assert str(one).startswith(f"{path}: open the directory: {os.strerror(number)}")
+    path.unlink()
+    with pytest.raises(OSError) as ours:
+        hammerspace.open(path, create=True).rollback()
+    assert (ours.value.errno, ours.value.filename) == (None, str(path)), "nobody asked the system"
 
 
 def test_damage_in_the_middle_is_met_where_it_is_read(space: Space[str], path: Path) -> None:

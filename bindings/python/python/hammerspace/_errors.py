@@ -17,6 +17,11 @@ class Error(Exception):
     offset: int | None = None
     #: What to do about it.
     remedy: str | None = None
+    #: What the operating system answered, if it was asked, and the path once more, by the names that Python's ``OSError`` has
+    #: for them. They are attributes of ours, since an ``OSError`` that has them in fields of its own makes its text of them.
+    errno: int | None = None
+    strerror: str | None = None
+    filename: str | None = None
 
 
 class CorruptError(Error):
