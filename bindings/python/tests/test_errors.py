@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import inspect
 import os
 import pickle
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,22 @@ def test_what_the_system_answered_is_told_as_python_does(path: Path) -> None:
     with pytest.raises(OSError) as ours:
         hammerspace.open(path, create=True).rollback()
     assert (ours.value.errno, ours.value.filename) == (None, str(path)), "nobody asked the system"
+
+
+def test_a_remedy_names_what_there_is_in_python(path: Path) -> None:
+    space = hammerspace.open(path / "space", create=True)
+    with pytest.raises(hammerspace.MissingError) as nowhere:
+        hammerspace.open(path / "nowhere")
+    with pytest.raises(hammerspace.MissingError) as no_version:
+        space.rollback()
+    space.load({"a": "1"})
+    shutil.rmtree((path / "space" / "current").resolve())
+    with pytest.raises(hammerspace.CorruptError) as dangling:
+        hammerspace.open(path / "space")
+    ours = {*dir(Space), *inspect.signature(hammerspace.open).parameters, "hammerspace load"}
+    for caught in [nowhere, no_version, dangling]:
+        named = re.findall("`(.*?)`", caught.value.remedy or "")
+        assert named and ours.issuperset(named), caught.value.remedy
 
 
 def test_damage_in_the_middle_is_met_where_it_is_read(space: Space[str], path: Path) -> None:

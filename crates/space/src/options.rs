@@ -148,7 +148,7 @@ impl Options {
     /// Opens the space in an existing directory. Nothing is written; a directory without a version is an empty space.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Space> {
         self.check()?;
-        let missing = "make the space first: `Space::create`, or `hammerspace load`";
+        let missing = "make the space first, by `create` or `hammerspace load`";
         let dir = Dir::open(path)
             .map_err(|error| if error.kind() == Kind::Missing { error.remedy(missing) } else { error })?;
         Space::new(dir, self)
