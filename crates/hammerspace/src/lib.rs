@@ -2,7 +2,16 @@
 //! read.
 //!
 //! A [`Space`] is a hash map in a directory. Load it once; open it in every process; all of them read the same physical
-//! memory. A new version is built in private and published in one step; each reader moves on when it says so.
+//! memory. A new version is built in private and published in one step; each reader moves on when it says so. A [`Store`]
+//! changes all the time, key by key, and its readers see each change at once.
+//!
+//! | | [`Space`] | [`Store`] ([`store`]) |
+//! |---|---|---|
+//! | for | translations, features, reference data | counters, sessions, events, caches |
+//! | changes | as a whole, version by version; old ones can be kept | key by key: put, merge, expire, delete |
+//! | who writes | any process, one at a time | the process that owns it, from all its threads |
+//! | where it lies | in files on disk | in shared memory, as long as the machine is up |
+//! | values | slices of the mapped files | copies, with version and expiry |
 //!
 //! ```
 //! # let scratch = tempfile::tempdir()?;

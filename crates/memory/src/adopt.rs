@@ -36,7 +36,7 @@ pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64)> {
     region.store(INCARNATION, next_incarnation(region.load(INCARNATION)));
     let taken_back: HashSet<u64> = directory.take_back_halves(region).collect();
     let (mut pool, mut live) = (Pool::default(), 0);
-    for segment in (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)) {
+    for segment in Segment::all(region) {
         segment.doubt_expiries();
         match segment.usage() {
             // Its owner may have died before it had its memory.

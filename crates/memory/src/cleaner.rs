@@ -215,7 +215,7 @@ mod tests {
     use super::*;
     use crate::fixture::{TABLE, small};
     use crate::key::Key;
-    use crate::region::{Region, SEGMENTS_FRESH};
+    use crate::region::Region;
     use crate::sound::Memory;
 
     const KEYS: u64 = 400;
@@ -235,7 +235,7 @@ mod tests {
 
     /// The first record of a closed segment, and the segment.
     fn first_closed(region: &Region) -> (Segment<'_>, Record) {
-        let segments = (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number));
+        let segments = Segment::all(region);
         let segment = segments.into_iter().find(|segment| matches!(segment.usage(), Use::Closed(_))).unwrap();
         (segment, Record::at(region, segment.start()))
     }

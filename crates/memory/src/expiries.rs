@@ -21,7 +21,7 @@ use crate::geometry::WORD;
 use crate::owner::Owner;
 use crate::read::now;
 use crate::record::Record;
-use crate::region::{Region, SEGMENTS_FRESH};
+use crate::region::Region;
 use crate::segment::{Segment, Use};
 use crate::sync::Ordering::{Relaxed, SeqCst};
 use crate::sync::{AtomicU64, Mutex, lock};
@@ -184,7 +184,7 @@ fn holds_expired(segment: Segment<'_>, now: u64) -> bool {
 
 /// Segments in which something has expired, first those where most has, beyond what is dead.
 fn expired_segments(region: &Region, now: u64) -> Vec<Segment<'_>> {
-    let all = (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number));
+    let all = Segment::all(region);
     let mut segments: Vec<_> = all.filter(|segment| holds_expired(*segment, now)).collect();
     segments.sort_by_cached_key(|segment| {
         let expired = segment.expired(now);
@@ -205,6 +205,7 @@ mod tests {
     use crate::flaw::Flaw;
     use crate::geometry::Geometry;
     use crate::key::Key;
+    use crate::region::SEGMENTS_FRESH;
     use crate::segment::Stream;
     use crate::sound::Memory;
     use crate::sync::Words;
@@ -228,10 +229,7 @@ mod tests {
         assert_eq!(fill(count as u64), 0);
         let expired = |segment: &Segment<'_>| segment.expired(now()) > 0;
         let region = memory.view().region;
-        assert_eq!(
-            (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)).filter(expired).count(),
-            0
-        );
+        assert_eq!(Segment::all(region).filter(expired).count(), 0);
     }
 
     fn region() -> Region {
@@ -289,9 +287,7 @@ mod tests {
         let memory = small(64, 4096);
         assert!(put(&memory, 1, 100, Some(LATE)));
         let region = memory.view().region;
-        let open = || {
-            (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)).find(|one| one.is_expiring())
-        };
+        let open = || Segment::all(region).find(|one| one.is_expiring());
         let segment = open().unwrap();
         let died = catch_unwind(|| {
             segment.correct_expiries(|| {
@@ -311,7 +307,7 @@ mod tests {
     /// The segments of a store that something was put into, until there were so many.
     fn written(memory: &Memory, count: usize) -> Vec<Segment<'_>> {
         let region = memory.view().region;
-        let segments = || (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number));
+        let segments = || Segment::all(region);
         let of_records = |segment: &Segment<'_>| !matches!(segment.usage(), Use::Free | Use::Index);
         for key in 0.. {
             assert!(put(memory, key, 480, None));
@@ -369,7 +365,7 @@ mod tests {
         });
         let region = memory.view().region;
         let of_records = |one: &Segment<'_>| matches!(one.usage(), Use::Open(_));
-        for segment in (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number)).filter(of_records) {
+        for segment in Segment::all(region).filter(of_records) {
             let expiries = Walk::over(region, segment).filter_map(|record| record.expiry(region));
             let first = expiries.filter(|expiry| *expiry > 1).min().unwrap_or(LATE);
             assert!(segment.expiries().first <= first, "{first}, and {:?}", segment.expiries());

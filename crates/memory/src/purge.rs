@@ -170,7 +170,6 @@ mod tests {
     use crate::fixture::{TABLE, small};
     use crate::geometry::Layout;
     use crate::key::Key;
-    use crate::region::SEGMENTS_FRESH;
     use crate::segment::Segment;
     use crate::sync::lock;
     use crate::update::TableId;
@@ -182,7 +181,7 @@ mod tests {
         memory.put(TableId { number: 70, is_versioned: false }, Key::Integer(1), 0, b"value", None, |_| true).unwrap();
         assert_eq!(memory.verify().faults, 0);
         let region = memory.view().region;
-        let mut segments = (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number));
+        let mut segments = Segment::all(region);
         let segment = segments.find(|segment| segment.tables() == 1 << 6).unwrap();
         segment.set_tables(!(1 << 6));
         assert_eq!(memory.verify().faults, 1);
@@ -194,7 +193,7 @@ mod tests {
         let memory = small(64, 4096).broken();
         memory.put(TABLE, Key::Integer(1), 0, b"value", None, |_| true).unwrap();
         let region = memory.view().region;
-        let mut segments = (0..region.load(SEGMENTS_FRESH)).map(|number| Segment::new(region, number));
+        let mut segments = Segment::all(region);
         let segment = segments.find(|segment| segment.tables() == 1 << TABLE.number).unwrap();
         let generation = region.generation(segment.start()).unwrap();
         region.store(segment.start(), u64::MAX);

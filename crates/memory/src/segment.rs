@@ -17,7 +17,7 @@ use crate::geometry::{Layout, WORD};
 use crate::header::Header;
 use crate::index::bucket::Patience;
 use crate::record::Record;
-use crate::region::Region;
+use crate::region::{Region, SEGMENTS_FRESH};
 use crate::sync::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::{AtomicU64, fence};
 
@@ -109,6 +109,12 @@ impl<'r> Segment<'r> {
     pub(crate) fn new(region: &'r Region, number: u64) -> Self {
         debug_assert!(number < region.layout.segments_max);
         Self { region, number, ledger: region.layout.ledger(number) }
+    }
+
+    /// Those that are or were in use, in order.
+    pub(crate) fn all(region: &'r Region) -> impl Iterator<Item = Self> {
+        let fresh = region.load(SEGMENTS_FRESH).min(region.layout.segments_max);
+        (0..fresh).map(|number| Self::new(region, number))
     }
 
     /// The segment that an address lies in. `None` is what damage makes of an address.

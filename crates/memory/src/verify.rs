@@ -190,7 +190,7 @@ fn verify_ledger(region: &Region, named: &HashMap<u64, u64>, report: &mut Report
     if fresh > region.layout.segments_max {
         report.fault(|| format!("{fresh} segments were used, of {}", region.layout.segments_max));
     }
-    for segment in (0..fresh.min(region.layout.segments_max)).map(|number| Segment::new(region, number)) {
+    for segment in Segment::all(region) {
         let live = named.get(&segment.number).copied().unwrap_or(0);
         if let Use::Open(_) | Use::Closed(_) | Use::Cleaning(_) | Use::Filling(_) = segment.usage() {
             if segment.used() > region.layout.segment_size || live > segment.used() {

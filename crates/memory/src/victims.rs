@@ -53,9 +53,8 @@ impl Victims {
 
     /// Looks at all segments, and keeps the best.
     fn look(&mut self, region: &Region, clock: u64) {
-        let fresh = region.load(SEGMENTS_FRESH);
         let mut now_if_needed = None;
-        for segment in (0..fresh).map(|number| Segment::new(region, number)) {
+        for segment in Segment::all(region) {
             if !segment.is_full() {
                 continue;
             }
@@ -67,7 +66,7 @@ impl Victims {
                 self.0.push(Victim { score, number, created });
             }
         }
-        let wanted = (fresh / PER_VICTIM).max(1) as usize;
+        let wanted = (region.load(SEGMENTS_FRESH) / PER_VICTIM).max(1) as usize;
         if self.0.len() > wanted {
             self.0.select_nth_unstable_by(wanted, |one, other| other.score.total_cmp(&one.score));
             self.0.truncate(wanted);

@@ -10,7 +10,7 @@ use crate::key::Key;
 use crate::large;
 use crate::read::{self, Meta};
 use crate::record::Record;
-use crate::region::{CATALOGUE, CLOCK, LIMIT, MOVED, Region, SEGMENTS_FRESH};
+use crate::region::{CATALOGUE, CLOCK, LIMIT, MOVED, Region};
 use crate::scan::{self, Cursor, Item};
 use crate::segment::{Segment, Use};
 
@@ -152,8 +152,7 @@ impl View<'_> {
             moved: region.load(MOVED),
             ..Usage::default()
         };
-        for number in 0..region.load(SEGMENTS_FRESH).min(region.layout.segments_max) {
-            let segment = Segment::new(region, number);
+        for segment in Segment::all(region) {
             match segment.usage() {
                 Use::Free => usage.free += size,
                 Use::Index => usage.index += size,
@@ -195,10 +194,7 @@ impl View<'_> {
 
     /// The live bytes of each segment, in order; `None` for those that hold no records.
     pub fn map(self) -> Vec<Option<u64>> {
-        let region = self.region;
-        let fresh = region.load(SEGMENTS_FRESH).min(region.layout.segments_max);
-        (0..fresh)
-            .map(|number| Segment::new(region, number))
+        Segment::all(self.region)
             .map(|segment| match segment.usage() {
                 Use::Free | Use::Index => None,
                 _ => Some(segment.live()),

@@ -31,7 +31,7 @@ mod write;
 pub use catalogue::{TableInfo, TableOptions};
 pub use condition::{Condition, Outcome};
 pub use hammerspace_error::{Error, Kind, Result};
-pub use hammerspace_memory::{Cursor, KEY_LEN_MAX, Key, Options, OwnedKey, Report, Stats, Usage, VALUE_LEN_MAX};
+pub use hammerspace_memory::{Cursor, KEY_LEN_MAX, Key, Options, OwnedKey, Report, Usage, VALUE_LEN_MAX};
 pub use kind::ValueKind;
 pub use scan::Scan;
 pub use store::{DEFAULT_TABLE, Store};

@@ -45,6 +45,30 @@ impl Known {
 ///
 /// It stands for a name: when the table is emptied, or dropped and created again, it goes on with the new one. Where there is no
 /// such table any more, each verb is an error, [`Kind::Missing`](crate::Kind::Missing).
+///
+/// ```
+/// use hammerspace_store::{Key, Options, Store, TableOptions, ValueKind};
+///
+/// let store = Store::anonymous(&Options::with_limit(64 << 20))?;
+/// let views = store.create_table("views", TableOptions { versions: false })?;
+/// assert_eq!(views.add("page 1", 2)?, 2);
+///
+/// // Many keys wait for memory together.
+/// let one = 1_i64.to_le_bytes();
+/// let keys = ["page 1", "page 2"].map(Key::from);
+/// views.merge_many(ValueKind::Add, &keys.map(|key| (key, one)))?;
+/// let mut counts = [None; 2];
+/// views.get_many(&keys, |at, found| {
+///     counts[at] = found.map(|(_meta, value)| i64::from_le_bytes(value.try_into().unwrap()));
+/// })?;
+/// assert_eq!(counts, [Some(3), Some(1)]);
+///
+/// for entry in &views {
+///     let entry = entry?;
+///     println!("{:?}: {:?}", entry.key, entry.value.number());
+/// }
+/// # Ok::<(), hammerspace_store::Error>(())
+/// ```
 pub struct Table {
     pub(crate) shared: Arc<Shared>,
     name: Arc<str>,
