@@ -128,6 +128,7 @@ fn what_has_expired_is_not_there() {
     assert!(table.contains("brief").unwrap() && table.persist("kept").unwrap());
     thread::sleep(Duration::from_millis(40));
     assert_eq!((table.get("brief").unwrap(), table.iter().count()), (None, 1));
+    assert!(!table.contains("brief").unwrap() && table.contains("kept").unwrap());
     assert_eq!(&*table.get("kept").unwrap().unwrap(), b"value");
     assert!(!table.persist("brief").unwrap(), "too late");
     assert!(table.put_with("brief", "new", &Put::when(Condition::Absent)).unwrap().is_done());
