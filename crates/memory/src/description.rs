@@ -15,6 +15,8 @@ use uuid::Uuid;
 pub(crate) const NAME: &str = "store.toml";
 /// Of one that is being made.
 pub(crate) const MAKING: &str = "store.toml.new";
+/// Of the store before, whose region was not there any more.
+pub(crate) const GONE: &str = "store.toml.gone";
 const FORMAT: u64 = 1;
 /// Bytes that no description has.
 const LEN_MAX: usize = 1 << 16;

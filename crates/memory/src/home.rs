@@ -35,7 +35,7 @@ const LOCK_TRIES: u32 = 20;
 /// The same of one that readers are looking at, of whom there may be many.
 const SHARED_TRIES: u32 = 1000;
 /// How often a store is looked for anew whose region is gone: somebody may be replacing it by another.
-const ATTACH_TRIES: u32 = 50;
+const ATTACH_TRIES: u32 = 200;
 const INTERVAL: Duration = Duration::from_millis(1);
 
 /// The region's file, from which segments that were never used get their memory. It is locked too: a directory can be copied, and then
@@ -182,12 +182,13 @@ pub(crate) fn anonymous(options: &Options) -> Result<(RegionFile, Region)> {
     Ok((file, region))
 }
 
-/// Removes the description of a store whose region went with the machine's restart. The lock is held.
+/// Puts aside the description of a store whose region went with the machine's restart: or is only out of our sight, as in a container with
+/// file systems of its own, and then `remove` still finds it. The lock is held.
 fn clear_what_is_gone(dir: &Dir) -> Result<()> {
     let Ok(Some(Description { region, .. })) = description::read(dir, description::NAME) else { return Ok(()) };
     // Where its directory is missing too, something was not mounted.
     let is_gone = region.parent().is_some_and(Path::is_dir) && matches!(region.try_exists(), Ok(false));
-    if is_gone { dir.unlink(description::NAME).map(drop) } else { Ok(()) }
+    if is_gone { dir.rename(description::NAME, description::GONE) } else { Ok(()) }
 }
 
 /// Removes what is left of a store that was not made to its end. The lock is held.
@@ -226,8 +227,8 @@ pub(crate) fn open(path: &Path) -> Result<Held> {
     // Where there is no store nothing is made, not even a lock.
     described(&dir)?;
     let lock = lock(&dir)?;
-    // Until then the store may have been replaced by another.
-    let description = described(&dir)?;
+    // Until then the store may have been replaced by another, or removed.
+    let Some(description) = description::read(&dir, description::NAME)? else { return Err(missing(&dir)?) };
     let file = RegionFile::own(open_region(&description.region, |path| File::open_to_write(path))?)?;
     let region = map(&file.file, description.id, Access::Write)?;
     Ok(Held { file, region, lock })
@@ -269,9 +270,11 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
     }
     let _lock = lock(&dir)?;
     clear_half_made(&dir)?;
-    if let Some(description) = description::read(&dir, description::NAME)? {
-        remove_region(&description)?;
-        dir.unlink(description::NAME)?;
+    for name in [description::GONE, description::NAME] {
+        if let Some(description) = description::read(&dir, name)? {
+            remove_region(&description)?;
+            dir.unlink(name)?;
+        }
     }
     dir.unlink(LOCK)?;
     // Whatever else is in it is not ours.
@@ -294,6 +297,12 @@ fn absent(dir: &Dir) -> Result<Error> {
         let error = Error::new(Kind::Busy, "another process is making the store, or removing it").file(path);
         return Ok(error.remedy("try again"));
     }
+    missing(dir)
+}
+
+/// That there is no description, and that nobody else is at it.
+fn missing(dir: &Dir) -> Result<Error> {
+    let path = dir.path().join(description::NAME);
     if dir.open_file(description::MAKING)?.is_some() {
         let error = Error::new(Kind::Missing, "there is no store: who began to make one died").file(path);
         return Ok(error.remedy("create it anew, or remove what is left of it with `hammerspace store remove`"));
@@ -381,9 +390,13 @@ fn page_size() -> u64 {
 
 fn open_region(place: &Path, open: impl FnOnce(&Path) -> Result<File>) -> Result<File> {
     open(place).map_err(|error| match error.kind() {
-        Kind::Missing => Error::new(Kind::Missing, "the region is gone; memory does not outlive the machine's restart")
+        Kind::Missing if place.parent().is_some_and(Path::is_dir) => {
+            let finding = "the region is gone; memory does not outlive the machine's restart";
+            Error::new(Kind::Missing, finding).file(place).remedy("create it anew")
+        }
+        Kind::Missing => Error::new(Kind::Missing, "the directory of the region is not there")
             .file(place)
-            .remedy("create it anew"),
+            .remedy("mount what it lies on, or remove the store with `hammerspace store remove` and create it anew"),
         _ => error,
     })
 }

@@ -196,10 +196,13 @@ struct Pending<'o> {
 impl<'o> Pending<'o> {
     /// Waits for room among the notes. [`Kind::Busy`] if there is none for long: others write as many values, or there is damage.
     fn begin(owner: &'o Owner, id: u64, hash: u64) -> Result<Self> {
-        let _beginning = lock(&owner.beginning);
+        let try_begin = || {
+            let _beginning = lock(&owner.beginning);
+            Self::try_begin(&owner.region, id, hash)
+        };
         let mut patience = Patience::new();
         loop {
-            if let Some(pending) = Self::try_begin(&owner.region, id, hash) {
+            if let Some(pending) = try_begin() {
                 return Ok(pending);
             }
             if !patience.wait() {

@@ -189,7 +189,7 @@ impl Owner {
     }
 
     /// Keeps at bay who changes, cleans and purges, as long as what it gives is held. Waits until no value in parts is half written or half
-    /// removed; but for notes of that which stay, as damage may leave them, no longer than some seconds.
+    /// removed; but for notes of that which stay, as damage may leave them, no longer than half a minute.
     pub(crate) fn pause(&self) -> impl Sized {
         let beginning = lock(&self.beginning);
         let mut patience = Patience::new();

@@ -96,7 +96,7 @@ impl View<'_> {
         self.region.load(CATALOGUE)
     }
 
-    /// Some records of a table, from `cursor` on: about `count`, fewer at the end, and where their values come to some megabytes. Gives where
+    /// Some records of a table, from `cursor` on: about `count` (at least one), fewer at the end, and where their values come to some megabytes. Gives where
     /// to go on, `None` at the end.
     ///
     /// A record that is there from the first call to the last is given exactly once, whatever is written, cleaned or split
@@ -105,7 +105,7 @@ impl View<'_> {
         let start = items.len();
         let (mut next, mut bytes) = (Some(cursor), 0);
         while let Some(at) = next
-            && items.len() - start < count
+            && items.len() - start < count.max(1)
             && bytes < SCAN_BYTES
         {
             let before = items.len();

@@ -71,10 +71,12 @@ impl Store {
     ///
     /// Of `options` counts what [`open_with`](Self::open_with) says if there is a store, its limit too, which is as it was.
     pub fn open_or_create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        match Self::open_with(&path, options) {
-            Err(error) if error.kind() == Kind::Missing => Self::create(path, options),
-            opened => opened,
-        }
+        let open = || match Self::open_with(&path, options) {
+            Err(error) if error.kind() == Kind::Missing => Err(error),
+            opened => Ok(opened),
+        };
+        // Another process may make one meanwhile, and be at its end already.
+        open().or_else(|_| Self::create(&path, options).map(Ok).or_else(|refused| open().map_err(|_| refused)))?
     }
 
     /// Reads a store, whether somebody owns it or not. Registers nowhere, and takes no lock and makes no system call to read. (Only to ask

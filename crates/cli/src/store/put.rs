@@ -100,5 +100,9 @@ fn last_shown() -> std::time::SystemTime {
 /// What is known of a record, as JSON.
 pub(super) fn described(meta: Meta) -> Json {
     let expiry = meta.expiry.map(|expiry| humantime::format_rfc3339_millis(expiry.min(last_shown())).to_string());
-    json!({ "kind": meta.kind.name(), "version": meta.version, "expiry": expiry })
+    let mut described = json!({ "kind": meta.kind.name(), "version": meta.version, "expiry": expiry });
+    if let ValueKind::Other(code) = meta.kind {
+        described["kind_code"] = code.into();
+    }
+    described
 }

@@ -538,28 +538,22 @@ fn a_store_that_replaces_another_is_found() {
     let gone = fs::read(path.join("store.toml")).unwrap();
     Memory::remove(&path).unwrap();
     let memory = Memory::create(&path, &options).unwrap();
-    let is_replaced_while = |look: &dyn Fn() -> Result<()>| {
+    drop(memory);
+    // Who opens it waits as long as somebody looks at the lock, up to a second; who attaches, for less.
+    let looking = fs::File::open(path.join("lock")).unwrap();
+    looking.lock_shared().unwrap();
+    let is_replaced_while = |look: &dyn Fn() -> Result<()>, time: u64| {
         fs::rename(path.join("store.toml"), &next).unwrap();
         fs::write(path.join("store.toml"), &gone).unwrap();
         thread::scope(|scope| {
             scope.spawn(|| {
-                thread::sleep(Duration::from_millis(2));
+                thread::sleep(Duration::from_millis(time));
                 fs::rename(&next, path.join("store.toml")).unwrap();
+                looking.unlock().unwrap();
             });
             look()
         })
     };
-    is_replaced_while(&|| Reader::attach(&path).map(drop)).unwrap();
-    // It has the lock until then.
-    let owner = std::sync::Mutex::new(Some(memory));
-    let open = || {
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                thread::sleep(Duration::from_millis(5));
-                owner.lock().unwrap().take();
-            });
-            Memory::open(&path, &options).map(drop)
-        })
-    };
-    is_replaced_while(&open).unwrap();
+    is_replaced_while(&|| Memory::open(&path, &options).map(drop), 50).unwrap();
+    is_replaced_while(&|| Reader::attach(&path).map(drop), 2).unwrap();
 }

@@ -122,11 +122,11 @@ fn a_number_that_stays_is_not_written_again() {
 fn what_has_expired_is_not_there() {
     let store = small();
     let table = store.default_table();
-    let soon = Put::default().ttl(Duration::from_millis(30));
+    let soon = Put::default().ttl(Duration::from_millis(300));
     assert!(table.put_with("brief", "value", &soon).unwrap().is_done());
     assert!(table.put_with("kept", "value", &soon).unwrap().is_done());
     assert!(table.contains("brief").unwrap() && table.persist("kept").unwrap());
-    thread::sleep(Duration::from_millis(40));
+    thread::sleep(Duration::from_millis(310));
     assert_eq!((table.get("brief").unwrap(), table.iter().count()), (None, 1));
     assert!(!table.contains("brief").unwrap() && table.contains("kept").unwrap());
     assert_eq!(&*table.get("kept").unwrap().unwrap(), b"value");
