@@ -3,6 +3,7 @@
 require 'date'
 require 'i18n/backend/hammerspace'
 require 'open3'
+require 'yaml'
 
 RSpec.describe I18n::Backend::Hammerspace do
   around do |example|
@@ -219,6 +220,17 @@ RSpec.describe I18n::Backend::Hammerspace do
   # Beside the extension lies what cargo built; where it is missing these fail: `cargo build --package hammerspace-cli`.
   command = File.expand_path('../../debug/hammerspace', ENV.fetch('HAMMERSPACE_EXTENSION', '/'))
 
+  # By the command, and by +ours+: below the names that +prefix+ has, if any.
+  define_method(:store_both) do |ours, file, prefix, yaml|
+    File.write(file, yaml)
+    expect(system(command, 'load', path, '--i18n', '--prefix', prefix, file, out: File::NULL)).to be(true)
+    next ours.load_translations(file) if prefix.empty?
+
+    locale, *names = prefix.split('.')
+    data = YAML.unsafe_load_file(file, symbolize_names: true)
+    ours.store_translations(locale, names.reverse.reduce(data) { |inner, name| { name => inner } })
+  end
+
   it 'reads what the command loaded' do
     File.write("#{path}.de.po", %(msgid ""\nmsgstr ""\n\nmsgid "Good morning."\nmsgstr "Guten Morgen."\n))
     File.write("#{path}.de.json", %({"shop": {"apples": {"one": "ein Apfel", "other": "%{count} Äpfel"}}}))
@@ -262,6 +274,28 @@ RSpec.describe I18n::Backend::Hammerspace do
       .to eq([true, 'Laden', %i[title open apples sign e.g.], %i[day month year], { precision: 3, delimiter: '.' }])
   end
 
+  # One after the other into the same space; below so many names, which are in the file or in the prefix.
+  [['', 'de: {a: {x: 1, y: {z: t}}, b: t, c: {d: t}, e: {}}'],
+   ['', 'de: {a: {y: ~, w: 2}, b: {x: ~}, c: t, e: {f: ~}, g: {h: ~}, i: ~}'],
+   ['', 'de: {a: {x: 1}, b: 1, a: {v: 2}, b: {x: 2}, "p.q": 1}'],
+   ['', ":de:\n  :a:\n  - :b\n  - :c: 1\n    d: :e\n    c: ~", "  :\"f g\": :h\n  1: one\n  \"yes\": two\n  0.5: [~]"],
+   ['', 'de: {list: [[], {}, [{}], {a: {b: [c]}, a: 2}, +.5, -3, "3", "~", ":x"]}'],
+   ['', 'fr: &fr {a: {x: un, y: deux}, b: b}', 'it: {<<: *fr, c: c, b: B}'],
+   ['', "x: &x {a: 1, b: {c: 2}}\ny: &y {a: 3}\nz: {m: {n: 0, <<: [*x, *y], b: {e: 5}}}"],
+   ['', 'de: ~', 'es: {}'],
+   ['de.', '{a: {x: ~}, new: t}'],
+   ['de.shop.window.', '{a: {x: 1}, b: ~}'],
+   ['de.shop.', '{window: ~}'],
+   ['pt-BR.', '{a: ~, b: {c: ~}}']].each_with_object([]) do |(prefix, *lines), before|
+    before += [[prefix, lines.join("\n")]]
+    it "stores what the command loads of #{before.last.inspect}" do
+      ours = described_class.new("#{path}.ours", durability: :none)
+      before.each_with_index { |(names, text), at| store_both(ours, "#{path}.#{at}.yml", names, text) }
+      ours.publish
+      expect(Hammerspace.new(path).to_h).to eq(Hammerspace.new("#{path}.ours").to_h)
+    end
+  end
+
   it 'localizes by the files of Rails that the command loaded' do
     File.write("#{path}.en.yml", <<~YAML)
       date: &date
@@ -279,6 +313,7 @@ RSpec.describe I18n::Backend::Hammerspace do
 
   it 'says what cannot be stored, and what it cannot read' do
     expect { store(:de, a: Float::NAN) }.to raise_error(Hammerspace::InvalidError, /NaN/)
+    expect { I18n.backend.store_translations(:title, 'Laden') }.to raise_error(Hammerspace::InvalidError, /below title/)
     expect { store(:de, a: ["\xff"]) }.to raise_error(Hammerspace::InvalidError, /no translation/)
     store(:de, a: 'ü'.encode('UTF-16LE'), deep: (1..100).reduce('end') { |inner, _| [inner] })
     expect(I18n.t(:a, locale: :de)).to eq('ü')

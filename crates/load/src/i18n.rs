@@ -8,15 +8,16 @@
 //!                                         de.shop.open  = ␀true
 //! ```
 //!
-//! What always holds:
-//! 1. A tree's entry names all that was stored below it, now and before.
+//! What always holds, as where Ruby stores them:
+//! 1. A tree's entry names all that was stored below it, now and before, but for what `null` has taken away.
 //! 2. Where a leaf takes a tree's place, what the tree named is gone.
-//! 3. Time and bytes out are linear in the input and in what is replaced (`budget.rs`).
+//! 3. Of a name that occurs twice the last value counts, at the place of the first, so that each key is written once.
+//! 4. Time and bytes out are linear in the input and in what is replaced (`budget.rs`).
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use hammerspace_error::{Doing, Error, Kind, Result};
+use indexmap::{IndexMap, IndexSet};
 use json_event_parser::{JsonEvent, SliceJsonParser, WriterJsonSerializer};
 
 use crate::budget::Budget;
@@ -38,24 +39,48 @@ pub fn is_typed(format: Format) -> bool {
     matches!(format, Format::Json | Format::Yaml)
 }
 
-/// Reads a JSON or YAML document below `prefix`, which is empty or ends with a dot. Returns how many values were put.
-pub fn read(format: Format, bytes: &[u8], prefix: &[u8], texts: &mut dyn Texts) -> Result<u64> {
-    let (root, budget) = if format == Format::Yaml { yaml::tree(bytes)? } else { json::tree(bytes)? };
-    let Node::Map(pairs) = &root.node else {
-        return Err(Error::new(Kind::Corrupt, "the document is no mapping").remedy("put all of it below a locale"));
-    };
-    let mut loader = Loader { key: Vec::new(), texts, budget, count: 0 };
-    match prefix.split_last() {
-        None => loader.members(pairs, &mut Names::default())?,
-        Some((b'.', parent)) => {
-            loader.key.extend_from_slice(parent);
-            loader.tree(pairs)?;
+/// The names that go before all others, the locale's first: `de.shop.`, or nothing.
+#[derive(Default)]
+pub struct Parents<'a>(Vec<&'a str>);
+
+impl<'a> Parents<'a> {
+    /// Those in a prefix of keys.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] if there is a prefix that does not end with a dot, or a name in it that is empty or no UTF-8.
+    pub fn of(prefix: &'a [u8]) -> Result<Self> {
+        if prefix.is_empty() {
+            return Ok(Self::default());
         }
-        Some(_) => {
-            return Err(Error::new(Kind::Invalid, "the prefix does not end with a dot, which joins the names of I18n")
-                .remedy("write `--prefix '{locale}.'`, or none where the files name their locales"));
-        }
+        let names =
+            str::from_utf8(prefix).ok().and_then(|prefix| prefix.strip_suffix(DOT)).map(|names| names.split(DOT));
+        names.map(Vec::from_iter).filter(|names| names.iter().all(|name| !name.is_empty())).map(Self).ok_or_else(|| {
+            Error::new(Kind::Invalid, "the prefix is not made of names for I18n, each of them with a dot behind it")
+                .remedy("write `--prefix '{locale}.'`, or none where the files name their locales")
+        })
     }
+
+    /// Whether the files are to name their locales themselves.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Reads a JSON or YAML document below `parents`. Returns how many values were put.
+///
+/// # Errors
+/// [`Kind::Corrupt`] for what is no such document, has no locales, or unfolds to too much; those of `texts`.
+pub fn read(format: Format, bytes: &[u8], parents: &Parents, texts: &mut dyn Texts) -> Result<u64> {
+    let (mut root, budget) = if format == Format::Yaml { yaml::tree(bytes)? } else { json::tree(bytes)? };
+    if !matches!(root.node, Node::Map(_)) {
+        return Err(Error::new(Kind::Corrupt, "the document is no mapping").remedy("put all of it below a locale"));
+    }
+    for &name in parents.0.iter().rev() {
+        let name = Scalar { text: name.into(), is_plain: false };
+        root = Tree::new(Node::Map(vec![(name, root)]))?;
+    }
+    let mut loader = Loader { key: Vec::new(), texts, budget, count: 0 };
+    loader.locales(&root)?;
     Ok(loader.count)
 }
 
@@ -68,59 +93,70 @@ struct Loader<'t> {
 }
 
 impl Loader<'_> {
-    /// Whether there is anything to name.
-    fn value(&mut self, tree: &Tree) -> Result<bool> {
-        self.budget.spend(self.key.len() + 1)?;
-        match &tree.node {
-            Node::Null => Ok(false),
-            Node::Map(pairs) => self.tree(pairs),
-            Node::Scalar(_) | Node::List(_) => self.leaf(tree),
-        }
-    }
-
-    fn tree(&mut self, pairs: &[Pair]) -> Result<bool> {
-        let mut names = Names::of(self.texts.get(&self.key)?);
-        self.members(pairs, &mut names)?;
-        // A locale with nothing in it is none.
-        let is_empty_tree = pairs.is_empty() && self.key.contains(&b'.');
-        let is_there = is_empty_tree || !names.list.is_empty();
-        if is_there {
-            let entry = Json::entry(&mut self.budget, |json| json.children(&names.list))?;
-            self.put(&entry)?;
-        }
-        Ok(is_there)
-    }
-
-    fn members(&mut self, pairs: &[Pair], names: &mut Names) -> Result<()> {
-        let len = self.key.len();
-        for (name, value) in pairs {
-            let name = name.replace(DOT, DOT_IN_NAME);
-            if len > 0 {
-                self.key.extend_from_slice(DOT.as_bytes());
+    fn locales(&mut self, root: &Tree) -> Result<()> {
+        let Node::Map(pairs) = &root.node else { return Ok(()) };
+        for (locale, value) in members(pairs, escaped) {
+            self.key = locale.as_bytes().to_vec();
+            match &value.node {
+                Node::Null => {}
+                Node::Map(pairs) => self.tree(pairs)?,
+                Node::Scalar(_) | Node::List(_) => return Err(no_locale(&locale)),
             }
-            self.key.extend_from_slice(name.as_bytes());
-            if self.value(value)? {
-                names.add(name);
-            }
-            self.key.truncate(len);
         }
         Ok(())
     }
 
+    /// Stores what lies below here, and who is there.
+    fn tree(&mut self, pairs: &[Pair]) -> Result<()> {
+        let members = members(pairs, escaped);
+        let there = self.texts.get(&self.key)?.and_then(|value| children(&value));
+        // A locale with nothing in it is none.
+        let is_new = there.is_none() && members.is_empty() && self.key.contains(&b'.');
+        let mut names = there.unwrap_or_default();
+        let old = names.len();
+        for (name, value) in &members {
+            self.member(name, value)?;
+            if !is_null(value) {
+                names.insert(name.clone().into_owned());
+            }
+        }
+        let all = names.len();
+        names.retain(|name| members.get(&**name).is_none_or(|value| !is_null(value)));
+        // What never was a tree does not become one because something was to be taken away from it.
+        if is_new || all > old || names.len() < all {
+            let entry = Json::entry(&mut self.budget, |json| json.children(&names))?;
+            self.put(&entry)?;
+        }
+        Ok(())
+    }
+
+    fn member(&mut self, name: &str, value: &Tree) -> Result<()> {
+        let parent = self.key.len();
+        self.key.extend_from_slice(DOT.as_bytes());
+        self.key.extend_from_slice(name.as_bytes());
+        self.budget.spend(self.key.len() + 1)?;
+        match &value.node {
+            Node::Null => self.remove()?,
+            Node::Map(pairs) => self.tree(pairs)?,
+            Node::Scalar(_) | Node::List(_) => self.leaf(value)?,
+        }
+        self.key.truncate(parent);
+        Ok(())
+    }
+
     /// Puts what has nothing below it.
-    fn leaf(&mut self, tree: &Tree) -> Result<bool> {
+    fn leaf(&mut self, tree: &Tree) -> Result<()> {
         self.clear()?;
         match &tree.node {
             Node::Scalar(scalar) if is_bare(scalar) => {
                 self.budget.spend(scalar.text.len())?;
-                self.put(scalar.text.as_bytes())?;
+                self.put(scalar.text.as_bytes())
             }
             _ => {
                 let entry = Json::entry(&mut self.budget, |json| json.value(tree))?;
-                self.put(&entry)?;
+                self.put(&entry)
             }
         }
-        Ok(true)
     }
 
     fn put(&mut self, value: &[u8]) -> Result<()> {
@@ -128,12 +164,18 @@ impl Loader<'_> {
         self.texts.put(&self.key, value)
     }
 
+    fn remove(&mut self) -> Result<()> {
+        self.clear()?;
+        self.texts.delete(&self.key)
+    }
+
     /// Takes away what a tree here names, and what that names.
     fn clear(&mut self) -> Result<()> {
         let mut trees = vec![self.key.clone()];
         while let Some(tree) = trees.pop() {
             let Some(value) = self.texts.get(&tree)? else { continue };
-            trees.extend(children(&value).into_iter().map(|name| [&tree, DOT.as_bytes(), name.as_bytes()].concat()));
+            let names = children(&value).into_iter().flatten();
+            trees.extend(names.map(|name| [&tree, DOT.as_bytes(), name.as_bytes()].concat()));
             if tree.len() > self.key.len() {
                 self.texts.delete(&tree)?;
             }
@@ -142,38 +184,39 @@ impl Loader<'_> {
     }
 }
 
-/// The names in a tree, each once, in the order in which they came.
-#[derive(Default)]
-struct Names {
-    list: Vec<String>,
-    known: HashSet<String>,
+#[cold]
+fn no_locale(name: &str) -> Error {
+    Error::new(Kind::Corrupt, format!("`{}` is no locale: there is a value, and no mapping", name.escape_debug()))
+        .remedy("put it below a locale, or give `--prefix '{locale}.'`")
 }
 
-impl Names {
-    /// Those that the entry there has, if it is one of a tree.
-    fn of(value: Option<Vec<u8>>) -> Self {
-        let list = value.map_or_else(Vec::new, |value| children(&value));
-        Self { known: list.iter().cloned().collect(), list }
-    }
-
-    fn add(&mut self, name: String) {
-        if self.known.insert(name.clone()) {
-            self.list.push(name);
-        }
-    }
+fn is_null(tree: &Tree) -> bool {
+    matches!(tree.node, Node::Null)
 }
 
-/// The names that the entry of a tree has; none if it is something else.
-fn children(value: &[u8]) -> Vec<String> {
-    let Some(json) = value.strip_prefix(MARK.as_bytes()) else { return Vec::new() };
-    let mut events = SliceJsonParser::new(json);
+/// What a mapping says, by its names as `write` has them.
+fn members<'t>(pairs: &'t [Pair], write: fn(&'t str) -> Cow<'t, str>) -> IndexMap<Cow<'t, str>, &'t Tree<'t>> {
+    pairs.iter().map(|(name, value)| (write(plain(name)), &**value)).collect()
+}
+
+/// A name as a part of a key.
+fn escaped(name: &str) -> Cow<'_, str> {
+    if name.contains(DOT) { name.replace(DOT, DOT_IN_NAME).into() } else { name.into() }
+}
+
+/// A name's text: for Ruby `:day:` is the same as `day:`.
+fn plain<'t>(name: &'t Scalar) -> &'t str {
+    symbol(&name.text).filter(|_| name.is_plain).unwrap_or(&name.text)
+}
+
+/// The names that the entry of a tree has, if it is one.
+fn children(value: &[u8]) -> Option<IndexSet<String>> {
+    let mut events = SliceJsonParser::new(value.strip_prefix(MARK.as_bytes())?);
     let mut next = || events.parse_next().ok();
     let begin = [JsonEvent::StartObject, JsonEvent::ObjectKey(CHILDREN.into()), JsonEvent::StartArray];
-    if !begin.into_iter().all(|event| next() == Some(event)) {
-        return Vec::new();
-    }
     let name = |event| if let JsonEvent::String(name) = event { Some(name.into_owned()) } else { None };
-    std::iter::from_fn(|| next().and_then(name)).collect()
+    let is_tree = begin.into_iter().all(|event| next() == Some(event));
+    is_tree.then(|| std::iter::from_fn(|| next().and_then(name)).collect())
 }
 
 /// Whether it lies in the space as it is.
@@ -213,12 +256,15 @@ fn symbol(text: &str) -> Option<&str> {
 
 /// A number as JSON writes it. One with leading zeros is none: it would be octal to some, and decimal to others.
 fn number(text: &str) -> Option<Cow<'_, str>> {
-    let text = text.strip_prefix('+').unwrap_or(text);
-    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
+    let sign = if text.starts_with('-') { "-" } else { "" };
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if digits.starts_with('-') {
+        return None;
+    }
     let number = match (digits.strip_prefix('.'), digits.strip_suffix('.')) {
         (Some(fraction), _) => Cow::Owned(format!("{sign}0.{fraction}")),
         (None, Some(whole)) => Cow::Owned(format!("{sign}{whole}.0")),
-        (None, None) => Cow::Borrowed(text),
+        (None, None) => Cow::Borrowed(text.strip_prefix('+').unwrap_or(text)),
     };
     let mut events = SliceJsonParser::new(number.as_bytes());
     let is_number = matches!(events.parse_next(), Ok(JsonEvent::Number(whole)) if whole == number)
@@ -246,11 +292,11 @@ impl<'b> Json<'b> {
             Node::Null => self.event(JsonEvent::Null),
             Node::Scalar(scalar) => self.leaf(&Leaf::of(scalar)),
             Node::List(elements) => self.array(elements, |json, element| json.value(element)),
-            Node::Map(pairs) => self.object(PAIRS, |json| json.array(pairs, Self::pair)),
+            Node::Map(pairs) => self.object(PAIRS, |json| json.array(&members(pairs, Cow::Borrowed), Self::pair)),
         }
     }
 
-    fn pair(&mut self, (name, value): &Pair) -> Result<()> {
+    fn pair(&mut self, (name, value): (&Cow<str>, &&Tree)) -> Result<()> {
         self.event(JsonEvent::StartArray)?;
         self.leaf(&Leaf::Text(name))?;
         self.value(value)?;
@@ -272,7 +318,7 @@ impl<'b> Json<'b> {
     }
 
     /// Names that were there before are not what the file unfolds to.
-    fn children(&mut self, names: &[String]) -> Result<()> {
+    fn children(&mut self, names: &IndexSet<String>) -> Result<()> {
         let name = |json: &mut Self, name: &String| json.event(JsonEvent::String(name.into()));
         self.object(CHILDREN, |json| json.array(names, name))
     }
@@ -284,9 +330,13 @@ impl<'b> Json<'b> {
         self.event(JsonEvent::EndObject)
     }
 
-    fn array<T>(&mut self, elements: &[T], element: impl Fn(&mut Self, &T) -> Result<()>) -> Result<()> {
+    fn array<T>(
+        &mut self,
+        elements: impl IntoIterator<Item = T>,
+        element: impl Fn(&mut Self, T) -> Result<()>,
+    ) -> Result<()> {
         self.event(JsonEvent::StartArray)?;
-        elements.iter().try_for_each(|one| element(self, one))?;
+        elements.into_iter().try_for_each(|one| element(self, one))?;
         self.event(JsonEvent::EndArray)
     }
 

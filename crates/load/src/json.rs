@@ -109,7 +109,7 @@ impl<'a> Events<'a> {
                 let mut pairs = Vec::new();
                 while let JsonEvent::ObjectKey(name) = self.next()? {
                     let first = self.next()?;
-                    pairs.push((name, self.value(first, depth + 1)?));
+                    pairs.push((Scalar { text: name, is_plain: false }, self.value(first, depth + 1)?));
                 }
                 Node::Map(pairs)
             }

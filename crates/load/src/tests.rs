@@ -116,11 +116,31 @@ fn yaml_aliases_stand_for_what_they_name() {
             ("one.x", "2"),
             ("two.x", "3"),
             ("two.z", "3"),
+            ("both.y.q", "4"),
             ("both.x", "2"),
             ("both.z", "3"),
-            ("both.y.q", "4"),
             ("quoted.<<", "5"),
         ],
+    );
+    // In the file's order, and its own whatever that is.
+    gives(
+        Format::Yaml,
+        "- &a {p: 1, q: 2}\n- {o: 3, <<: *a, p: 4, r: 5}\n- {q: 6, <<: *a}",
+        &[
+            ("0.p", "1"),
+            ("0.q", "2"),
+            ("1.o", "3"),
+            ("1.p", "4"),
+            ("1.q", "2"),
+            ("1.r", "5"),
+            ("2.q", "6"),
+            ("2.p", "1"),
+        ],
+    );
+    gives(
+        Format::Yaml,
+        "{null: a, &n ~: b, !!str <<: c, !!null x: d}",
+        &[("null", "a"), ("~", "b"), ("<<", "c"), ("~", "d")],
     );
 }
 
@@ -159,8 +179,13 @@ fn yaml_is_bounded_in_depth_and_in_what_it_unfolds_to() {
     }
     let tower = |line| format!("l{}: &l{} [*l{line}]\n", line + 1, line + 1);
     refuses(Format::Yaml, "l0: &l0 x\n".to_string() + &(0..50_000).map(tower).collect::<Vec<_>>().concat(), "deeper");
-    let names = (0..2000).map(|name| format!("k{name}: ")).collect::<Vec<_>>().join(", ");
-    refuses(Format::Yaml, format!("a: &a {{{names}}}\nb:\n") + &"- <<: *a\n".repeat(2000), "unfold");
+    // What is merged takes memory, even where names are short and nothing is to be passed on.
+    let names = |count| (0..count).map(|name| format!("k{name}: ")).collect::<Vec<_>>().join(", ");
+    for count in [100, 2000] {
+        let merging = format!("a: &a {{{}}}\nb:\n", names(count)) + &"- <<: *a\n".repeat(count);
+        refuses(Format::Yaml, merging, "unfold");
+    }
+    gives(Format::Yaml, format!("a: &a {{{}}}\nb:\n", names(20)) + &"- <<: *a\n".repeat(20), &[]);
     for beginning in [
         "[", "{", "- ", "? ", "&a ", "*a ", "!a ", "a: ", "[a, ", "{a: ", "\"", "'", "|\n", "%", "#", "- - ", "\n ",
         "a\n",
@@ -263,6 +288,12 @@ fn hostile_bytes_get_an_answer() {
             // A byte that is not UTF-8 becomes three in the lossy text.
             assert!(out <= 3 * 100 * bytes.len(), "{format:?} gives {out} bytes for {:?}", bytes.escape_ascii());
         }
+        let mut map = Map::default();
+        if i18n::is_typed(format) && map.read(format, "de.", bytes).is_ok() {
+            let out: usize = map.0.iter().map(|(key, value)| key.len() + value.len()).sum();
+            // A byte becomes six in JSON at most.
+            assert!(out <= 6 * 100 * bytes.len(), "{format:?} stores {out} bytes for {:?}", bytes.escape_ascii());
+        }
     };
     for (format, sample) in samples() {
         assert!(!pairs(format, Options::default(), &sample).unwrap().is_empty(), "{format:?}");
@@ -299,7 +330,7 @@ impl i18n::Texts for Map {
 
 impl Map {
     fn read(&mut self, format: Format, prefix: &str, text: impl AsRef<[u8]>) -> Result<u64> {
-        i18n::read(format, text.as_ref(), prefix.as_bytes(), self)
+        i18n::read(format, text.as_ref(), &i18n::Parents::of(prefix.as_bytes())?, self)
     }
 
     #[track_caller]
@@ -330,6 +361,9 @@ fn translations_keep_the_types_that_yaml_gives_them() {
         ("1.50", "\u{0}1.50"),
         ("+.5", "\u{0}0.5"),
         ("-2.", "\0-2.0"),
+        ("+3", "\u{0}3"),
+        ("+-5", "+-5"),
+        ("--5", "--5"),
         ("1e3", "\u{0}1e3"),
         ("123456789012345678901234567890", "\u{0}123456789012345678901234567890"),
         ("0049", "0049"),
@@ -351,7 +385,7 @@ fn translations_keep_the_types_that_yaml_gives_them() {
     for (yaml, value) in values {
         let mut map = Map::default();
         map.read(Format::Yaml, "de.a.", format!("b: {yaml}")).unwrap();
-        map.is(&[("de.a", "\0{\"children\":[\"b\"]}"), ("de.a.b", value)]);
+        map.is(&[("de", "\0{\"children\":[\"a\"]}"), ("de.a", "\0{\"children\":[\"b\"]}"), ("de.a.b", value)]);
     }
     let mut map = Map::default();
     map.read(Format::Json, "de.", r#"{"a": [1, "1", true, null, {":b": ":c"}], "b": null}"#).unwrap();
@@ -372,7 +406,7 @@ fn translations_join_trees_and_take_their_places() {
     map.read(Format::Yaml, "", "de: {a: {x: 1, y: {z: t}}, b: t}").unwrap();
     map.read(Format::Yaml, "de.", "{a: {w: 2, x: 3}, b: {c: t}, n: ~, m: {n: ~}}").unwrap();
     map.is(&[
-        ("de", "\0{\"children\":[\"a\",\"b\"]}"),
+        ("de", "\0{\"children\":[\"a\",\"b\",\"m\"]}"),
         ("de.a", "\0{\"children\":[\"x\",\"y\",\"w\"]}"),
         ("de.a.w", "\u{0}2"),
         ("de.a.x", "\u{0}3"),
@@ -381,8 +415,79 @@ fn translations_join_trees_and_take_their_places() {
         ("de.b", "\0{\"children\":[\"c\"]}"),
         ("de.b.c", "t"),
     ]);
-    map.read(Format::Yaml, "de.", "{a: text, b: []}").unwrap();
+    map.read(Format::Yaml, "de.", "{a: text, b: [], m: ~}").unwrap();
     map.is(&[("de", "\0{\"children\":[\"a\",\"b\"]}"), ("de.a", "text"), ("de.b", "\0[]")]);
+}
+
+#[test]
+fn translations_are_taken_away_by_null() {
+    let mut map = Map::default();
+    map.read(Format::Yaml, "", "de: {a: {x: {y: t}, z: t}, b: t, c: t}").unwrap();
+    // The tree is named again as much as it changed; a leaf stays one, and what is not there stays away.
+    assert_eq!(map.read(Format::Yaml, "", "{de: {a: {x: ~, none: ~}, b: {x: ~}, d: ~}, fr: ~}").unwrap(), 1);
+    map.is(&[
+        ("de", "\0{\"children\":[\"a\",\"b\",\"c\"]}"),
+        ("de.a", "\0{\"children\":[\"z\"]}"),
+        ("de.a.z", "t"),
+        ("de.b", "t"),
+        ("de.c", "t"),
+    ]);
+    assert_eq!(map.read(Format::Json, "de.", r#"{"a": null, "b": null, "e": "t"}"#).unwrap(), 2);
+    map.is(&[("de", "\0{\"children\":[\"c\",\"e\"]}"), ("de.c", "t"), ("de.e", "t")]);
+}
+
+/// So often that to write each of them would take hours.
+#[test]
+fn translations_have_the_last_value_of_a_name_that_occurs_twice() {
+    let many = |name: fn(usize) -> &'static str| {
+        (0..20_000).map(|n| format!("\"{}\": {{\"k{n}\": 1}}", name(n))).collect::<Vec<_>>().join(", ")
+    };
+    for (name, key) in [(many(|_| "a"), "a"), (many(|n| ["a.b", "a\\u0001b"][n % 2]), "a\u{1}b")] {
+        let mut map = Map::default();
+        assert_eq!(map.read(Format::Json, "de.", format!("{{{name}}}")).unwrap(), 3);
+        let named = format!("\0{{\"children\":[\"{}\"]}}", key.replace('\u{1}', "\\u0001"));
+        let [below, last] = [format!("de.{key}"), format!("de.{key}.k19999")];
+        map.is(&[("de", &named), (&below, "\0{\"children\":[\"k19999\"]}"), (&last, "\u{0}1")]);
+    }
+    let mut map = Map::default();
+    map.read(Format::Yaml, "", "de: {b: {x: 1}, c: t, b: ~, d: [{x: 1, y: 2, x: 3}], c: ~, c: u}").unwrap();
+    map.is(&[
+        ("de", "\0{\"children\":[\"c\",\"d\"]}"),
+        ("de.c", "u"),
+        ("de.d", "\0[{\"pairs\":[[\"x\",3],[\"y\",2]]}]"),
+    ]);
+}
+
+#[test]
+fn translations_have_names_like_symbols() {
+    let mut map = Map::default();
+    map.read(Format::Yaml, "", ":de: {:a: 1, ':b': 2, :\"c d\": [{:e: 3}], \"\": 4}").unwrap();
+    map.is(&[
+        ("de", "\0{\"children\":[\"a\",\":b\",\"c d\",\"\"]}"),
+        ("de.", "\u{0}4"),
+        ("de.:b", "\u{0}2"),
+        ("de.a", "\u{0}1"),
+        ("de.c d", "\0[{\"pairs\":[[\"e\",3]]}]"),
+    ]);
+}
+
+#[test]
+fn translations_lie_below_locales() {
+    let mut map = Map::default();
+    map.read(Format::Yaml, "de.shop.", "{a: t}").unwrap();
+    let there = [("de", "\0{\"children\":[\"shop\"]}"), ("de.shop", "\0{\"children\":[\"a\"]}"), ("de.shop.a", "t")];
+    map.is(&there);
+    for (prefix, kind) in
+        [("de", Kind::Invalid), (".", Kind::Invalid), ("de..", Kind::Invalid), (".de.", Kind::Invalid)]
+    {
+        assert_eq!(map.read(Format::Yaml, prefix, "{a: t}").unwrap_err().kind(), kind, "{prefix}");
+    }
+    assert!(i18n::Parents::of(b"\xff.").is_err());
+    for (format, text) in [(Format::Yaml, "title: t"), (Format::Json, r#"{"title": ["t"]}"#)] {
+        let error = map.read(format, "", text).unwrap_err();
+        assert!(error.finding().contains("`title` is no locale") && error.advice().is_some(), "{error}");
+    }
+    map.is(&there);
 }
 
 #[test]
@@ -395,7 +500,7 @@ fn translations_are_bounded_like_pairs() {
     refused(Format::Yaml, "", "[a]".into(), "no mapping");
     refused(Format::Json, "", "{} {}".into(), "line 1");
     refused(Format::Json, "", "7".into(), "no mapping");
-    refused(Format::Yaml, "de", "a: b".into(), "end with a dot");
+    refused(Format::Yaml, "de", "a: b".into(), "a dot behind");
     for innermost in ["laugh", "[]", "{}", "{a: b}"] {
         for (open, close) in [("[", "]"), ("{", "}")] {
             let item = |n, line| if open == "[" { format!("*l{line}") } else { format!("{n}: *l{line}") };
@@ -404,7 +509,7 @@ fn translations_are_bounded_like_pairs() {
                 format!("l{}: &l{} {open}{}{close}\n", line + 1, line + 1, items.join(","))
             };
             let text = format!("l0: &l0 {innermost}\n") + &(0..30).map(laughs).collect::<Vec<_>>().concat();
-            refused(Format::Yaml, "", text, "unfold");
+            refused(Format::Yaml, "de.", text, "unfold");
         }
     }
     for format in [Format::Json, Format::Yaml] {

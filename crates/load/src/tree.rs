@@ -23,14 +23,15 @@ pub(crate) enum Node<'a> {
     Map(Vec<Pair<'a>>),
 }
 
-/// The text of a leaf, as the document has it.
+/// The text of a leaf or of a name, as the document has it.
+#[derive(Clone)]
 pub(crate) struct Scalar<'a> {
     pub(crate) text: Cow<'a, str>,
     /// Neither in quotes nor said to be text, so that it may be a number or a truth value.
     pub(crate) is_plain: bool,
 }
 
-pub(crate) type Pair<'a> = (Cow<'a, str>, Rc<Tree<'a>>);
+pub(crate) type Pair<'a> = (Scalar<'a>, Rc<Tree<'a>>);
 
 impl<'a> Tree<'a> {
     pub(crate) fn new(node: Node<'a>) -> Result<Rc<Self>> {

@@ -8,19 +8,20 @@
 //!
 //! Scalars give their text, numbers and booleans as the file has them, so that `no` stays Norway; a plain `~`, `null` or
 //! nothing at all gives nothing. Names are the text that they have in the file. Aliases give once more what they stand for,
-//! and `<<` merges mappings that way: what a mapping says itself goes before what it merges. Refused is what is no text: other
-//! tags than those of YAML's core schema, and names that are no scalars.
+//! and `<<` merges mappings that way: what a mapping says itself goes before what it merges, wherever it says so. Refused is
+//! what is no text: other tags than those of YAML's core schema, and names that are no scalars.
 //!
 //! What always holds, and what a hostile file runs into:
 //! 1. No tree is higher than [`DEPTH_MAX`], through aliases either (`tree.rs`).
-//! 2. Each node that is visited and each pair that is merged is paid for. Aliases of aliases (the "billion laughs") can double
-//!    what a file stands for with every line; the budget ends that.
+//! 2. Each node that is visited is paid for, and so is the memory of each pair that is merged. Aliases of aliases (the "billion
+//!    laughs") can double what a file stands for with every line; the budget ends that.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use hammerspace_error::{Error, Kind, Result};
+use indexmap::IndexMap;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 
 use crate::budget::Budget;
@@ -65,8 +66,8 @@ fn walk(tree: &Tree, path: &mut Path, budget: &mut Budget, sink: &mut Sink) -> R
         Node::Map(pairs) => {
             path.open(false)?;
             for (name, value) in pairs {
-                budget.spend(name.len())?;
-                path.name(name);
+                budget.spend(name.text.len())?;
+                path.name(&name.text);
                 walk(value, path, budget, sink)?;
             }
             path.close();
@@ -92,14 +93,11 @@ struct Open<'a> {
 
 enum Collection<'a> {
     List(Vec<Rc<Tree<'a>>>),
-    Map { pairs: Vec<Pair<'a>>, merged: Vec<Rc<Tree<'a>>>, name: Option<Name<'a>> },
-}
-
-/// What the next value of a mapping is for.
-enum Name<'a> {
-    Text(Cow<'a, str>),
-    /// `<<`
-    Merge,
+    /// The name is what the next value is for.
+    Map {
+        pairs: Vec<Pair<'a>>,
+        name: Option<Scalar<'a>>,
+    },
 }
 
 impl<'a> Builder<'a> {
@@ -124,8 +122,8 @@ impl<'a> Builder<'a> {
                 Ok(())
             }
             Event::Scalar(text, style, anchor, tag) => {
-                let node = scalar(text, style, tag.as_deref(), at)?;
-                self.scalar(node, style, anchor, at)
+                let scalar = scalar(text, style, tag.as_deref(), at)?;
+                self.scalar(scalar, anchor, at)
             }
             Event::Alias(anchor) => {
                 self.no_name(at)?;
@@ -139,7 +137,7 @@ impl<'a> Builder<'a> {
                 self.begin(anchor, kind, tag.as_deref(), at)
             }
             Event::MappingStart(anchor, tag) => {
-                let kind = Collection::Map { pairs: Vec::new(), merged: Vec::new(), name: None };
+                let kind = Collection::Map { pairs: Vec::new(), name: None };
                 self.begin(anchor, kind, tag.as_deref(), at)
             }
             Event::SequenceEnd | Event::MappingEnd => {
@@ -147,7 +145,10 @@ impl<'a> Builder<'a> {
                 let Some(Open { anchor, kind }) = self.open.pop() else { return Ok(()) };
                 let node = match kind {
                     Collection::List(elements) => Node::List(elements),
-                    Collection::Map { pairs, merged, .. } => Node::Map(merge(pairs, &merged, at, budget)?),
+                    Collection::Map { pairs, .. } if pairs.iter().any(is_merge) => {
+                        Node::Map(merge(&pairs, at, budget)?)
+                    }
+                    Collection::Map { pairs, .. } => Node::Map(pairs),
                 };
                 self.end(node, anchor, at)
             }
@@ -155,20 +156,14 @@ impl<'a> Builder<'a> {
     }
 
     /// A scalar is a name where a mapping waits for one, and a value elsewhere.
-    fn scalar(&mut self, node: Node<'a>, style: ScalarStyle, anchor: usize, at: Marker) -> Result<()> {
+    fn scalar(&mut self, scalar: Scalar<'a>, anchor: usize, at: Marker) -> Result<()> {
         let Some(Open { kind: Collection::Map { name: name @ None, .. }, .. }) = self.open.last_mut() else {
-            return self.end(node, anchor, at);
+            return self.end(leaf(scalar), anchor, at);
         };
-        let text = match node {
-            Node::Scalar(Scalar { text, .. }) => text,
-            _ => Cow::Borrowed("~"),
-        };
-        let is_plain = style == ScalarStyle::Plain;
+        *name = Some(scalar.clone());
         if anchor != 0 {
-            let node = Node::Scalar(Scalar { text: text.clone(), is_plain });
-            self.anchors.insert(anchor, Tree::new(node)?);
+            self.anchors.insert(anchor, Tree::new(leaf(scalar))?);
         }
-        *name = Some(if is_plain && text == "<<" { Name::Merge } else { Name::Text(text) });
         Ok(())
     }
 
@@ -200,11 +195,7 @@ impl<'a> Builder<'a> {
         };
         match kind {
             Collection::List(elements) => elements.push(tree),
-            Collection::Map { pairs, merged, name } => match name.take() {
-                Some(Name::Text(name)) => pairs.push((name, tree)),
-                Some(Name::Merge) => merged.push(tree),
-                None => return Err(no_text(at)),
-            },
+            Collection::Map { pairs, name } => pairs.push((name.take().ok_or_else(|| no_text(at))?, tree)),
         }
         Ok(())
     }
@@ -218,47 +209,59 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The pairs of a mapping, after those that it merges and does not have itself. Of several that it merges the first goes before.
-fn merge<'a>(pairs: Vec<Pair<'a>>, merged: &[Rc<Tree<'a>>], at: Marker, budget: &mut Budget) -> Result<Vec<Pair<'a>>> {
-    if merged.is_empty() {
-        return Ok(pairs);
-    }
-    let mut known: HashSet<Cow<'a, str>> = pairs.iter().map(|(name, _)| name.clone()).collect();
-    let mut all = Vec::new();
-    for tree in merged {
-        let sources = match &tree.node {
-            Node::List(elements) => elements.as_slice(),
-            _ => std::slice::from_ref(tree),
-        };
-        for source in sources {
-            budget.spend(1)?;
-            let Node::Map(theirs) = &source.node else {
-                return Err(wrong(at, "`<<` in this mapping merges what is no mapping")
-                    .remedy("let it be an alias of a mapping, or a list of such"));
-            };
-            let before = all.len();
-            // Of a name that occurs twice in there, the last one counts.
-            for (name, value) in theirs.iter().rev() {
-                budget.spend(name.len() + 1)?;
-                if known.insert(name.clone()) {
-                    all.push((name.clone(), Rc::clone(value)));
-                }
-            }
-            all[before..].reverse();
-        }
-    }
-    all.extend(pairs);
-    Ok(all)
+/// `<<`, but not in quotes.
+fn is_merge((name, _value): &Pair) -> bool {
+    name.is_plain && name.text == "<<"
 }
 
-fn scalar<'a>(text: Cow<'a, str>, style: ScalarStyle, tag: Option<&Tag>, at: Marker) -> Result<Node<'a>> {
-    let is_null = match tag {
-        None => style == ScalarStyle::Plain && matches!(&*text, "" | "~" | "null" | "Null" | "NULL"),
-        Some(tag) if is_core(tag, &["str", "int", "float", "bool", "null"]) => tag.suffix == "null",
-        Some(tag) => return Err(foreign(tag, at)),
+/// The pairs of a mapping with those that it merges, in the file's order. Of several that it merges the first goes before.
+fn merge<'a>(pairs: &[Pair<'a>], at: Marker, budget: &mut Budget) -> Result<Vec<Pair<'a>>> {
+    let mut all: IndexMap<&str, &Pair> = IndexMap::new();
+    for pair in pairs {
+        if !is_merge(pair) {
+            all.insert(&pair.0.text, pair);
+            continue;
+        }
+        for theirs in merged(&pair.1, at)? {
+            budget.spend(1)?;
+            // Of a name that occurs twice in there, the last one counts.
+            let theirs: IndexMap<&str, &Pair> = theirs.iter().map(|pair| (&*pair.0.text, pair)).collect();
+            for (name, pair) in theirs {
+                budget.spend(name.len() + size_of::<Pair>())?;
+                all.entry(name).or_insert(pair);
+            }
+        }
+    }
+    Ok(all.into_values().cloned().collect())
+}
+
+/// The pairs of each mapping that is merged: of one, or of each in a list.
+fn merged<'t, 'a>(tree: &'t Rc<Tree<'a>>, at: Marker) -> Result<Vec<&'t [Pair<'a>]>> {
+    let sources = match &tree.node {
+        Node::List(elements) => elements.as_slice(),
+        _ => std::slice::from_ref(tree),
     };
-    let is_plain = tag.map_or(style == ScalarStyle::Plain, |tag| tag.suffix != "str");
-    Ok(if is_null { Node::Null } else { Node::Scalar(Scalar { text, is_plain }) })
+    let pairs = |source: &'t Rc<Tree<'a>>| match &source.node {
+        Node::Map(pairs) => Ok(pairs.as_slice()),
+        _ => Err(wrong(at, "`<<` in this mapping merges what is no mapping")
+            .remedy("let it be an alias of a mapping, or a list of such")),
+    };
+    sources.iter().map(pairs).collect()
+}
+
+fn scalar<'a>(text: Cow<'a, str>, style: ScalarStyle, tag: Option<&Tag>, at: Marker) -> Result<Scalar<'a>> {
+    match tag {
+        None => Ok(Scalar { text, is_plain: style == ScalarStyle::Plain }),
+        Some(tag) if is_core(tag, &["null"]) => Ok(Scalar { text: Cow::Borrowed("~"), is_plain: true }),
+        Some(tag) if is_core(tag, &["int", "float", "bool"]) => Ok(Scalar { text, is_plain: true }),
+        Some(tag) if is_core(tag, &["str"]) => Ok(Scalar { text, is_plain: false }),
+        Some(tag) => Err(foreign(tag, at)),
+    }
+}
+
+fn leaf(scalar: Scalar) -> Node {
+    let is_null = scalar.is_plain && matches!(&*scalar.text, "" | "~" | "null" | "Null" | "NULL");
+    if is_null { Node::Null } else { Node::Scalar(scalar) }
 }
 
 fn is_core(tag: &Tag, names: &[&str]) -> bool {

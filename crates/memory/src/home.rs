@@ -186,9 +186,16 @@ pub(crate) fn anonymous(options: &Options) -> Result<(RegionFile, Region)> {
 /// file systems of its own, and then `remove` still finds it. The lock is held.
 fn clear_what_is_gone(dir: &Dir) -> Result<()> {
     let Ok(Some(Description { region, .. })) = description::read(dir, description::NAME) else { return Ok(()) };
-    // Where its directory is missing too, something was not mounted.
-    let is_gone = region.parent().is_some_and(Path::is_dir) && matches!(region.try_exists(), Ok(false));
-    if is_gone { dir.rename(description::NAME, description::GONE) } else { Ok(()) }
+    match open_region(&region, |path| File::open(path)) {
+        // Where its directory is missing too, something is not mounted.
+        Err(error) if error.kind() == Kind::Missing && !is_in_directory(&region) => Err(error),
+        Err(error) if error.kind() == Kind::Missing => dir.rename(description::NAME, description::GONE),
+        _ => Ok(()),
+    }
+}
+
+fn is_in_directory(place: &Path) -> bool {
+    place.parent().is_some_and(Path::is_dir)
 }
 
 /// Removes what is left of a store that was not made to its end. The lock is held.
@@ -390,7 +397,7 @@ fn page_size() -> u64 {
 
 fn open_region(place: &Path, open: impl FnOnce(&Path) -> Result<File>) -> Result<File> {
     open(place).map_err(|error| match error.kind() {
-        Kind::Missing if place.parent().is_some_and(Path::is_dir) => {
+        Kind::Missing if is_in_directory(place) => {
             let finding = "the region is gone; memory does not outlive the machine's restart";
             Error::new(Kind::Missing, finding).file(place).remedy("create it anew")
         }

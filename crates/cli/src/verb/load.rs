@@ -9,7 +9,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hammerspace::{Error, Kind, Result, Writer};
 use hammerspace_error::Doing;
-use hammerspace_load::i18n::{self, Texts};
+use hammerspace_load::i18n::{self, Parents, Texts};
 use hammerspace_load::{Format, Options};
 use hammerspace_tables::Pair;
 use serde::Serialize;
@@ -60,8 +60,8 @@ struct Reading {
     /// Keep the header of .po and .mo, which has the rule for plurals: under the prefix alone
     #[arg(long)]
     catalogue_header: bool,
-    /// For Ruby's I18n: JSON and YAML keep their types, lists and trees, and catalogues their header; the prefix is
-    /// empty, or ends with a dot
+    /// For Ruby's I18n: JSON and YAML keep their types, lists and trees, and take away what is null; catalogues keep their
+    /// header. The prefix is empty, or names with a dot behind each
     #[arg(long)]
     i18n: bool,
 }
@@ -121,13 +121,18 @@ impl Load {
 
     fn load(&self, file: &Path, source: Source, writer: &mut Writer, progress: &Progress) -> Result<Loaded> {
         let prefix = self.prefix.of(file)?;
-        let pairs = match source {
-            Source::Text(format) if self.reading.i18n && i18n::is_typed(format) => {
+        let parents = if self.reading.i18n { Some(Parents::of(&prefix)?) } else { None };
+        let pairs = match (source, parents) {
+            (Source::Text(format), Some(parents)) if i18n::is_typed(format) => {
                 let mut bytes = Vec::new();
                 open(file, progress)?.read_to_end(&mut bytes).doing("read the file")?;
-                i18n::read(format, &bytes, &prefix, &mut Translations { writer, space: &self.space })?
+                i18n::read(format, &bytes, &parents, &mut Translations { writer, space: &self.space })?
             }
-            _ => self.load_pairs(file, source, &prefix, writer, progress)?,
+            (Source::Text(Format::Po | Format::Mo), Some(parents)) if parents.is_empty() => {
+                return Err(Error::new(Kind::Invalid, "a catalogue does not name its locale")
+                    .remedy("give `--prefix '{locale}.'`, or the locale and a dot"));
+            }
+            (source, _) => self.load_pairs(file, source, &prefix, writer, progress)?,
         };
         let prefix = String::from_utf8_lossy(&prefix).into_owned();
         Ok(Loaded { file: file.to_string_lossy().into_owned(), format: source.name(), prefix, pairs })

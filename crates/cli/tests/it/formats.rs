@@ -40,6 +40,36 @@ fn the_header_of_a_catalogue_is_kept_when_asked_for() {
     assert_eq!(scanned, serde_json::json!({ "de.": "Language: de", "de.yes": "ja" }));
 }
 
+/// What they store is compared with what Ruby stores, in its specs.
+#[test]
+fn translations_for_ruby_name_their_locale_or_are_below_one() {
+    let place = Place::new();
+    place.write("rails.yml", "de: {shop: {open: true, shut: ~}}");
+    place.write("bare.de.yml", "shop: {open: ~, title: Laden}");
+    place.write("bare.json", r#"{"title": "Laden"}"#);
+    place.write("de.po", "msgid \"\"\nmsgstr \"Language: de\"\n\nmsgid \"e. g.\"\nmsgstr \"z. B.\"\n");
+    place.write("flat.tsv", "de.flat\tflach\n");
+    assert_eq!(place.run("load s rails.yml --i18n --json").ends(0).object()["files"][0]["pairs"], 3);
+    place.run("load s bare.de.yml de.po --i18n --prefix {locale}.").ends(0);
+    place.run("load s flat.tsv --i18n").ends(0);
+    let exported = place.run("export s --format json").ends(0).object();
+    let expected = serde_json::json!({
+        "de": "\0{\"children\":[\"shop\"]}", "de.shop": "\0{\"children\":[\"title\"]}", "de.shop.title": "Laden",
+        "de.": "Language: de", "de.e. g.": "z. B.", "de.flat": "flach",
+    });
+    assert_eq!(exported, expected);
+    for (arguments, code, finding) in [
+        ("bare.json", 3, "`title` is no locale"),
+        ("de.po", 2, "a catalogue does not name its locale"),
+        ("rails.yml --prefix de", 2, "the prefix is not made of names"),
+        ("flat.tsv --prefix de:", 2, "the prefix is not made of names"),
+    ] {
+        let said = place.run(&format!("load s --i18n {arguments}")).ends(code).stderr;
+        assert!(said.contains(finding), "{said}");
+    }
+    assert_eq!(place.run("export s --format json").ends(0).object(), expected);
+}
+
 #[test]
 fn replace_starts_empty_and_merge_does_not() {
     let place = Place::new();

@@ -1,6 +1,6 @@
 //! What is refused, and that it says what to do.
 
-use std::{fs, process};
+use std::{fs, process, thread};
 
 use hammerspace_os::process::fork::fork;
 use hammerspace_os::trace::{Op, watch};
@@ -60,11 +60,41 @@ fn a_store_is_opened_or_created() {
     let region = fs::read_dir(&regions).unwrap().next().unwrap().unwrap().path();
     // As where what they lie on is not mounted.
     fs::rename(&regions, scratch.path().join("elsewhere")).unwrap();
-    refused(Store::open_or_create(&path, &options), Kind::Invalid, "a store already");
+    refused(Store::open_or_create(&path, &options), Kind::Missing, "mount what it lies on");
+    refused(Store::attach(&path), Kind::Missing, "mount what it lies on");
     fs::rename(scratch.path().join("elsewhere"), &regions).unwrap();
-    fs::remove_file(region).unwrap();
+    let unseen = scratch.path().join("unseen");
+    fs::rename(&region, &unseen).unwrap();
     refused(Store::open(&path), Kind::Missing, "does not outlive");
     assert!(!Store::open_or_create(&path, &options).unwrap().default_table().contains("key").unwrap());
+    // It was there all along, in sight of others: who removes the store removes it.
+    fs::rename(&unseen, &region).unwrap();
+    Store::remove(&path).unwrap();
+    assert!(!path.exists() && fs::read_dir(&regions).unwrap().next().is_none());
+}
+
+/// Whoever comes second waits for the first to let go, or comes in behind it; nobody is told that there is a store already.
+#[test]
+fn services_that_start_at_once_are_kept_out_by_an_owner_alone() {
+    let scratch = tempfile::tempdir().unwrap();
+    let options = Options { region: Some(scratch.path().into()), ..Options::with_limit(32 << 20) };
+    for round in 0..40 {
+        let path = scratch.path().join(round.to_string());
+        let start = || loop {
+            match Store::open_or_create(&path, &options) {
+                Ok(store) => break store.default_table().add("starts", 1).map(drop),
+                Err(error) if error.kind() == Kind::Busy => thread::yield_now(),
+                Err(error) => break Err(error),
+            }
+        };
+        thread::scope(|scope| {
+            for thread in [scope.spawn(start), scope.spawn(start)] {
+                thread.join().unwrap().unwrap();
+            }
+        });
+        assert_eq!(Store::attach(&path).unwrap().default_table().get("starts").unwrap().unwrap().number(), Some(2));
+        Store::remove(&path).unwrap();
+    }
 }
 
 /// Its name is the last thing that a store gets: by then everything is in it, and before there is none.

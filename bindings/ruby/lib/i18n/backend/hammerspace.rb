@@ -97,6 +97,8 @@ module I18n
         # Adds translations, all of them or, where one cannot be stored, none. Others see them once they are published: by
         # +publish+, or the next lookup here.
         def store_translations(locale, data, options = EMPTY_HASH)
+          raise ::Hammerspace::InvalidError, "#{data.inspect} is below #{locale}: there go only hashes" unless data.is_a?(::Hash)
+
           store_in(locale.to_s, encoded(data, options.fetch(:escape, true)))
           data
         end
