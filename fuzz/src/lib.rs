@@ -9,11 +9,15 @@
 #![forbid(unsafe_code)]
 
 mod catalogue;
+mod document;
+mod i18n;
 pub mod index;
+pub mod json;
 pub mod log;
 pub mod mo;
 pub mod po;
 mod reference;
+pub mod yaml;
 
 use hammerspace_error::{Kind, Result};
 

@@ -1,4 +1,4 @@
-use crate::{index, log, mo, po};
+use crate::{index, json, log, mo, po, yaml};
 use std::fs;
 use std::path::Path;
 
@@ -22,6 +22,8 @@ fn check_all(target: &str, check: fn(&[u8])) {
 fn the_corpus_passes() {
     check_all("po", po::check);
     check_all("mo", mo::check);
+    check_all("json", json::check);
+    check_all("yaml", yaml::check);
     check_all("log", log::check);
     check_all("index", index::check);
 }
@@ -29,7 +31,7 @@ fn the_corpus_passes() {
 /// A check that lets a faulty reader pass checks nothing. Each of these has one fault, and one file to show it.
 mod canaries {
     use super::corpus;
-    use crate::{catalogue, index, log, mo, po, reference};
+    use crate::{catalogue, i18n, index, json, log, mo, po, reference, yaml};
     use hammerspace_error::Result;
     use hammerspace_load::{Options, Sink};
     use hammerspace_sparkey::Found;
@@ -51,6 +53,25 @@ mod canaries {
     #[should_panic(expected = "written and read again")]
     fn a_mo_reader_that_forgets_a_byte() {
         mo::check_reader(&forgetful(hammerspace_load::mo::read), &corpus("mo/plural"));
+    }
+
+    #[test]
+    #[should_panic(expected = "what serde_json reads")]
+    fn a_json_reader_that_forgets_a_byte() {
+        json::check_reader(&forgetful(json::read), &corpus("json/nested"));
+    }
+
+    #[test]
+    #[should_panic(expected = "printed and read again")]
+    fn a_yaml_reader_that_forgets_a_byte() {
+        yaml::check_reader(&forgetful(yaml::read), &corpus("yaml/blocks"));
+    }
+
+    #[test]
+    #[should_panic(expected = "de.b is not named by its tree")]
+    fn a_tree_that_does_not_name_all() {
+        let entries = [("de", "\0{\"children\":[\"a\"]}"), ("de.a", "x"), ("de.b", "y")];
+        i18n::Space(entries.map(|(key, value)| (key.into(), value.into())).into()).check();
     }
 
     #[test]
