@@ -56,6 +56,7 @@ fn json_says_where_it_is_wrong() {
     refuses(Format::Json, "{\"a\": \"\\ud800\"}", "line 1");
     refuses(Format::Json, "{} {}", "line 1");
     refuses(Format::Json, "", "line 1");
+    refuses(Format::Json, "\u{feff}{\"a\" 1}", "line 1, column 6");
     refuses(Format::Json, b"{\"a\": \"\xff\"}", "line 1");
     refuses(Format::Json, "\"lonely\"", "a single value");
 }
