@@ -43,10 +43,11 @@ struct Plain {
 impl Plain {
     /// All pairs of what is JSON, no deeper than allowed, and no more than allowed.
     fn pairs(data: &[u8]) -> Option<Pairs> {
-        // Our parser takes a second one away.
-        let data = [BOM; 2].iter().fold(data, |data, bom| data.strip_prefix(bom.as_bytes()).unwrap_or(data));
+        let without_bom = |data| <[u8]>::strip_prefix(data, BOM.as_bytes()).unwrap_or(data);
+        let data = without_bom(data);
         let mut plain = Self::default();
-        plain.value(serde_json::from_slice(data).ok()?, "", 0)?;
+        // Our parser takes a second one away.
+        plain.value(serde_json::from_slice(without_bom(data)).ok()?, "", 0)?;
         (plain.unfolded <= UNFOLDING * data.len()).then_some(plain.pairs)
     }
 
