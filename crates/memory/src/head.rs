@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::expiries::len_with_parts;
 use crate::flaw::Flaw;
 use crate::geometry::BUCKET;
+use crate::pool::For;
 use crate::record::Record;
 use crate::region::Region;
 use crate::segment::{Segment, Stream, Use};
@@ -15,9 +16,12 @@ use crate::sync::fence;
 /// it has written before, and so for a line that is not in the cache.
 const LINES_AHEAD: Range<u64> = 2..4;
 
-/// An open segment, and how far it is written.
+/// An open segment, how far it is written, and who may write to it.
 pub(crate) struct Head {
     stream: Stream,
+    /// For whom there was room when it was asked last, and for all who come before: what an overwrite is given beyond the cap is not for new
+    /// records.
+    granted: For,
     /// Whether it has a segment, the one with this number.
     is_open: bool,
     number: u64,
@@ -28,13 +32,24 @@ pub(crate) struct Head {
 
 impl Head {
     pub(crate) fn new(stream: Stream) -> Self {
-        Self { stream, is_open: false, number: 0, start: 0, used: 0, tables: 0 }
+        Self { stream, granted: For::Cleaner, is_open: false, number: 0, start: 0, used: 0, tables: 0 }
     }
 
     /// Whether a record of `size` bytes fits.
     #[inline]
     pub(crate) fn has_room(&self, region: &Region, size: u64) -> bool {
         self.is_open && self.used + size <= region.layout.segment_size
+    }
+
+    /// Whether it is there for them.
+    #[inline]
+    pub(crate) fn is_for(&self, who: For) -> bool {
+        who <= self.granted
+    }
+
+    /// Lets them write to it, as there is room for them.
+    pub(crate) fn grant(&mut self, who: For) {
+        self.granted = who;
     }
 
     /// Bytes of its segment behind the records; none where it has none.

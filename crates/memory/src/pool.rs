@@ -21,8 +21,8 @@ use hammerspace_error::Result;
 use crate::region::{LIMIT, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Stream, Use};
 
-/// Who asks for a segment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Who asks for a segment: who comes first is refused last.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum For {
     /// Survivors: what a cleaner gives back is more than it takes.
     Cleaner,

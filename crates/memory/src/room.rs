@@ -1,7 +1,8 @@
 //! Room: how much there may be, and who waits or cleans until there is some.
 //!
 //! 1. What users put stays below the live cap, which is a share of what segments hold: without what is kept back for others, and without
-//!    the ends of segments that no record fits into. What replaces something may go a little beyond it.
+//!    the ends of segments that no record fits into. What replaces something may go a little beyond it. It is asked about for each segment
+//!    that a head goes on in, and once more before something is added in one that was taken for what replaces.
 //! 2. A head goes on in a segment of the pool; where there is none left for its purpose, somebody cleans.
 //! 3. `Full` is said when passes gain nothing any more, and nothing more has expired.
 
@@ -35,7 +36,7 @@ const LOOKS: u32 = 16;
 const VAIN_PASSES: usize = 128;
 
 impl Owner {
-    /// Gives a head a new segment, and cleans one if that is what it takes.
+    /// Lets a head take a record of this size for somebody: in a new segment if that is what it takes, and cleans one for that.
     pub(crate) fn make_room(&self, seat: &mut Seat, stream: Stream, size: u64, who: For) -> Result<()> {
         let region = &self.region;
         if size > region.layout.segment_size {
@@ -51,6 +52,10 @@ impl Owner {
             if is_over() {
                 return Err(self.full());
             }
+        }
+        seat.head(stream).grant(who);
+        if seat.head(stream).has_room(region, size) {
+            return Ok(());
         }
         let segment = self.take_or_gain(|pool| pool.take_for(region, &self.file, who, stream))?;
         let written = self.renew(seat.head(stream), segment);

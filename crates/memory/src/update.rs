@@ -93,10 +93,20 @@ pub(crate) fn update<'c>(
     }
     let mut outcome = Outcome::default();
     let mut orphan = None;
+    let mut drops = owner.dropped.done();
     loop {
         match attempt(owner, &mut seat, target, place, &mut decide, &mut outcome, &mut orphan)? {
             Try::Done => break,
-            Try::NoRoom { stream, size, who } => owner.make_room(&mut seat, stream, size, who)?,
+            Try::NoRoom { stream, size, who } => {
+                if let Err(error) = owner.make_room(&mut seat, stream, size, who) {
+                    drop(seat);
+                    if error.kind() != Kind::Full || !owner.dropped.wait(drops) {
+                        return Err(error);
+                    }
+                    drops = owner.dropped.done();
+                    seat = owner.take_seat();
+                }
+            }
             Try::NoSlot(place) => owner.split(place, hash)?,
         }
         place = Place::of(&owner.region, hash);
@@ -221,6 +231,7 @@ fn replace(
         return Ok(Try::Done);
     };
     let old_size = found.map_or(0, |found| found.old.record.size);
+    let gives_back = old_size + orphan.as_ref().map_or(0, Orphan::len);
     let sequence = target.table.is_versioned.then_some(0);
     let header =
         Header::new(target.table.number, target.key, value.len(), &Traits { sequence, ..traits }).within(old_size);
@@ -231,12 +242,8 @@ fn replace(
             None => region.write_bytes(address, &value),
         }
     };
-    let mut tried = write(owner, seat, target, home, found, header, traits.expiry, written, fill);
-    if let Try::NoRoom { size, who, .. } = &mut tried
-        && *size <= old_size + orphan.as_ref().map_or(0, Orphan::len)
-    {
-        *who = For::Keeper;
-    }
+    let who = if header.size() <= gives_back { For::Keeper } else { target.who };
+    let tried = write(owner, seat, Target { who, ..target }, home, found, header, traits.expiry, written, fill);
     if !matches!(tried, Try::Done)
         && let Some(orphan) = orphan.take()
     {
@@ -312,7 +319,7 @@ fn write(
     // Ends with this function: when the slot names what it was filled with, and the old record is counted.
     let filling = seat.hole(owner, header, size, old_size);
     let target = seat.head(stream);
-    if filling.is_none() && !target.has_room(region, size) {
+    if filling.is_none() && !(target.has_room(region, size) && target.is_for(who)) {
         return Try::NoRoom { stream, size, who };
     }
     let sequence = table.is_versioned.then(|| region.word(SEQUENCE).fetch_add(1, Relaxed));

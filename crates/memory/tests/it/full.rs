@@ -42,6 +42,35 @@ fn records_that_leave_much_of_a_segment_are_overwritten() {
     }
 }
 
+/// As in a cache that goes on when it is told `Full`: what is new or longer must not ride on the segments that overwrites are given.
+#[test]
+fn what_is_refused_does_not_fill_the_store_further() {
+    for least_hole in [u64::MAX, 0] {
+        for (shortest, longest) in [(100, 100), (20, 1_000)] {
+            let memory = Memory::anonymous(&Options { least_hole, ..options(96) }).unwrap();
+            let mut rng = Rng::with_seed(7);
+            let mut lens = vec![];
+            let add = |memory: &Memory, rng: &mut Rng, lens: &mut Vec<usize>| {
+                let len = rng.usize(shortest..=longest);
+                put(memory, lens.len() as u64, len).map(|()| lens.push(len)).is_ok()
+            };
+            while add(&memory, &mut rng, &mut lens) {}
+            for time in 0..4 * lens.len() {
+                let key = rng.usize(..lens.len());
+                put(&memory, key as u64, lens[key])
+                    .unwrap_or_else(|error| panic!("overwrite {time} of {key}, {} bytes: {error}", lens[key]));
+                add(&memory, &mut rng, &mut lens);
+                if longest > shortest && put(&memory, key as u64, lens[key] + 50).is_ok() {
+                    lens[key] += 50;
+                }
+            }
+            for (key, len) in lens.iter().enumerate() {
+                put(&memory, key as u64, len / 2).unwrap();
+            }
+        }
+    }
+}
+
 /// More writers have more heads, and cleaners keep more segments for themselves.
 #[test]
 fn a_store_that_few_writers_filled_is_opened_for_as_many_as_leave_it_room() {
