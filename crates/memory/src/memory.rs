@@ -236,11 +236,11 @@ impl Memory {
         }
     }
 
-    /// Drops a table. It waits for each thread to end the change it is at, and each cleaner its pass, which is milliseconds; what the
+    /// Drops a table, and says that the list of tables, in which it must not be any more, has changed. It waits for each thread to end the change it is at, and each cleaner its pass, which is milliseconds; what the
     /// table's records take comes back later. While `is_dropping` says that something is left, its number must not be used for another.
     pub fn drop_table(&self, table: u16) -> Result<()> {
         self.check()?;
-        self.owner.drop_table(table);
+        self.owner.drop_table(table, || self.say_that_tables_changed());
         Ok(())
     }
 
@@ -252,8 +252,12 @@ impl Memory {
     /// Says that the list of tables has changed, for whoever looks at [`View::catalogue`].
     pub fn bump_catalogue(&self) -> Result<()> {
         self.check()?;
-        self.owner.region.word(CATALOGUE).fetch_add(1, Release);
+        self.say_that_tables_changed();
         Ok(())
+    }
+
+    fn say_that_tables_changed(&self) {
+        self.owner.region.word(CATALOGUE).fetch_add(1, Release);
     }
 
     /// Raises or lowers the memory limit, for the owner and for whoever reads. [`Kind::Invalid`] beyond what the region was made for, and

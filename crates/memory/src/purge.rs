@@ -1,6 +1,7 @@
 //! Forgetting tables: dropping one is a bit, and what its records take comes back later.
 //!
-//! 1. The bit is set, and every change and pass under way is waited for: from then on nobody writes or moves a record of the table.
+//! 1. The bit is set, and every change and pass under way is waited for: from then on nobody writes or moves a record of the table. Who finds
+//!    no room meanwhile gives up its seat and tries again: what it looks for is about to come.
 //! 2. Somebody who has time walks the segments that may have such records, and empties their slots.
 //! 3. Nothing names them any more. The bit is cleared, and the number may be another table's. Where damage hides what a segment holds, the
 //!    bit stays: records that were not found must not come back as another table's.
@@ -19,6 +20,11 @@ use crate::walk::Walk;
 /// The tables that were dropped, by number.
 pub(crate) struct Dropped {
     bits: Box<[AtomicU64]>,
+    /// Held by whoever drops a table, until somebody may begin to remove its records.
+    dropping: Mutex<()>,
+    /// Tables that somebody has begun to drop, and those of which records may be removed.
+    begun: AtomicU64,
+    done: AtomicU64,
     /// Those whose records nobody has begun to remove.
     waiting: Mutex<Vec<u16>>,
     /// Held by whoever removes records.
@@ -68,6 +74,9 @@ impl Dropped {
     pub(crate) fn new() -> Self {
         Self {
             bits: (0..1 << 10).map(|_| AtomicU64::new(0)).collect(),
+            dropping: Mutex::new(()),
+            begun: AtomicU64::new(0),
+            done: AtomicU64::new(0),
             waiting: Mutex::new(Vec::new()),
             purging: Mutex::default(),
         }
@@ -82,6 +91,20 @@ impl Dropped {
         word.load(Relaxed) & bit != 0
     }
 
+    /// How many drops had come so far that their records can be removed.
+    pub(crate) fn done(&self) -> u64 {
+        self.done.load(Relaxed)
+    }
+
+    /// Whether others have come so far since there were so many, or are about to, which is waited for: on no seat.
+    pub(crate) fn wait(&self, done: u64) -> bool {
+        let is_more = self.begun.load(Relaxed) != done;
+        if is_more {
+            drop(lock(&self.dropping));
+        }
+        is_more
+    }
+
     /// Whether something is to be removed.
     pub(crate) fn is_purging(&self) -> bool {
         !lock(&self.purging).tables.is_empty() || !lock(&self.waiting).is_empty()
@@ -91,13 +114,19 @@ impl Dropped {
 impl Owner {
     /// Drops a table: its records are not written or moved any more, and will go. Waits for each change and each pass of a cleaner that is
     /// under way, and for nothing else: the walk over what other tables left is not waited for.
-    pub(crate) fn drop_table(&self, table: u16) {
+    ///
+    /// `announce` tells handles that the table has gone: who then finds no room for what it puts in its place knows that there will be.
+    pub(crate) fn drop_table(&self, table: u16, announce: impl FnOnce()) {
+        let _dropping = lock(&self.dropped.dropping);
+        self.dropped.begun.fetch_add(1, Relaxed);
+        announce();
         let (word, bit) = self.dropped.bit(table);
         word.fetch_or(bit, Relaxed);
         if !Flaw::NotAwaited.is_planted() {
             self.quiesce();
         }
         lock(&self.dropped.waiting).push(table);
+        self.dropped.done.fetch_add(1, Relaxed);
         self.bell.ring();
     }
 

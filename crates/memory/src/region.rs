@@ -54,7 +54,7 @@ pub(crate) const PENDING_ENTRIES: u64 = 64;
 /// `HMRSPMEM`, as a reader of the file sees it.
 const MAGIC_WORD: u64 = u64::from_le_bytes(*b"HMRSPMEM");
 /// Regions of another format are not read: they live no longer than the machine is up.
-const FORMAT_WORD: u64 = 2;
+const FORMAT_WORD: u64 = 3;
 
 /// The generation of a segment as it was seen, which changes before the segment's bytes are used for something else.
 #[derive(Clone, Copy)]

@@ -181,15 +181,15 @@ impl View<'_> {
         let entries = 1_u64 << root.depth();
         let step = (entries / PIECES_COUNTED).max(1);
         let is_key = |slot: &Slot| Record::at(region, slot.address()).header.table() != TABLE_OF_PARTS;
-        let mut keys = 0;
+        // In shares of an entry, as small as the directory is deep: nothing is rounded before the end.
+        let mut shares = 0;
         for index in (0..entries).step_by(step as usize) {
             let entry = Entry(region.load(root.address(region, index)));
-            let span = 1 << root.depth().saturating_sub(entry.depth());
             let full = entry.slots(region).filter(is_key).count() as u64;
             // A piece has as many entries as it has shares of the hashes: each stands for its part.
-            keys += full * step / span;
+            shares += (full * step) << entry.depth().min(root.depth());
         }
-        keys
+        shares >> root.depth()
     }
 
     /// The live bytes of each segment, in order; `None` for those that hold no records.

@@ -1,12 +1,14 @@
 //! The catalogue: which tables there are, in one record that every process reads.
 //!
 //! ```text
-//! | entry | entry | … | zeros        entry: | number 2 B | flags 1 B | name_len 1 B | name |
+//! | entry | entry | … | zeros        entry: | number 2 B | flags 1 B | name_len 1 B | born 8 B | name |
 //! ```
 //!
 //! - It is the value of the integer key 0 of table 65534, and replaced as a whole: a table comes, goes, or is emptied in one step.
 //! - A table's records carry its number. To empty it is to give it another number; the old one is *dropped* then.
-//! - A dropped number stays listed, without a name, until nothing is left of its records: a new owner goes on dropping it.
+//! - `born` is what CATALOGUE was when the table had got this number. Whoever learnt the number since then knows that it has been the
+//!   table's all along, however often other tables came and went.
+//! - A dropped number stays listed, without a name and `born`, until nothing is left of its records: a new owner goes on dropping it.
 //! - Behind the entries there is room, as zeros. So as a rule the record becomes no longer when a table is dropped or emptied; where it does
 //!   in a store that is full, it takes of what users leave to others. (A list of more than 64 KiB, some thousand tables, is there twice for
 //!   a moment: one that two segments do not hold may find no room.)
@@ -28,6 +30,7 @@ const NAME_LEN_MAX: usize = 255;
 /// What a catalogue's length is a multiple of, and the room behind its entries at least.
 const ROOM: usize = 256;
 const ENTRY: usize = 4;
+const BORN: usize = 8;
 
 const VERSIONED: u8 = 1;
 const DROPPED: u8 = 2;
@@ -59,6 +62,7 @@ pub struct TableInfo {
 pub(crate) struct Named {
     pub(crate) name: String,
     pub(crate) id: TableId,
+    pub(crate) born: u64,
 }
 
 /// The tables of a store at one instant.
@@ -91,11 +95,13 @@ impl Catalogue {
         let mut catalogue = Self { len: bytes.len(), ..Self::default() };
         let (mut rest, mut numbers) = (bytes, HashSet::new());
         while let Some((&[low, high, flags, len], behind)) = rest.split_first_chunk::<ENTRY>() {
-            let (name, behind) = behind.split_at_checked(usize::from(len)).ok_or_else(damaged)?;
             let number = u16::from_le_bytes([low, high]);
-            if name.is_empty() && flags & DROPPED == 0 {
+            if len == 0 && flags & DROPPED == 0 {
                 break;
             }
+            let born_len = if len == 0 { 0 } else { BORN };
+            let (born, behind) = behind.split_at_checked(born_len).ok_or_else(damaged)?;
+            let (name, behind) = behind.split_at_checked(usize::from(len)).ok_or_else(damaged)?;
             // What an owner believes of a number that is dropped, it deletes.
             let is_first = numbers.insert(number);
             let flags_max = if name.is_empty() { DROPPED } else { VERSIONED };
@@ -106,7 +112,9 @@ impl Catalogue {
                 catalogue.dropped.push(number);
             } else {
                 let name = str::from_utf8(name).map_err(|_| damaged())?.to_owned();
-                catalogue.tables.push(Named { name, id: TableId { number, is_versioned: flags & VERSIONED != 0 } });
+                let born = u64::from_le_bytes(born.try_into().expect("eight"));
+                let id = TableId { number, is_versioned: flags & VERSIONED != 0 };
+                catalogue.tables.push(Named { name, id, born });
             }
             rest = behind;
         }
@@ -116,24 +124,30 @@ impl Catalogue {
     /// As the record holds it; not longer than it was, if it need not be.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.len);
-        let mut entry = |number: u16, flags: u8, name: &str| {
+        let mut entry = |number: u16, flags: u8, born: &[u8], name: &str| {
             bytes.extend_from_slice(&number.to_le_bytes());
             bytes.extend_from_slice(&[flags, name.len() as u8]);
+            bytes.extend_from_slice(born);
             bytes.extend_from_slice(name.as_bytes());
         };
-        for Named { name, id } in &self.tables {
-            entry(id.number, if id.is_versioned { VERSIONED } else { 0 }, name);
+        for Named { name, id, born } in &self.tables {
+            entry(id.number, if id.is_versioned { VERSIONED } else { 0 }, &born.to_le_bytes(), name);
         }
         for &number in &self.dropped {
-            entry(number, DROPPED, "");
+            entry(number, DROPPED, &[], "");
         }
         let room = if bytes.len() <= self.len { self.len } else { (bytes.len() + ROOM).next_multiple_of(ROOM) };
         bytes.resize(room, 0);
         bytes
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<TableId> {
-        self.tables.iter().find(|table| table.name == name).map(|table| table.id)
+    pub(crate) fn find(&self, name: &str) -> Option<&Named> {
+        self.tables.iter().find(|table| table.name == name)
+    }
+
+    /// What the region's CATALOGUE will be after the next change.
+    fn next_stamp(&self) -> u64 {
+        self.stamp + 1
     }
 
     pub(crate) fn add(&mut self, name: &str, options: TableOptions) -> Result<()> {
@@ -143,7 +157,7 @@ impl Catalogue {
             return Err(error.remedy("use it, or choose another name"));
         }
         let id = TableId { number: self.free_number()?, is_versioned: options.versions };
-        self.tables.push(Named { name: name.to_owned(), id });
+        self.tables.push(Named { name: name.to_owned(), id, born: self.next_stamp() });
         Ok(())
     }
 
@@ -157,8 +171,9 @@ impl Catalogue {
 
     /// Gives a table another number; gives the old one, which is to be dropped.
     pub(crate) fn renumber(&mut self, name: &str) -> Result<u16> {
-        let number = self.free_number()?;
+        let (number, born) = (self.free_number()?, self.next_stamp());
         let table = self.tables.iter_mut().find(|table| table.name == name).ok_or_else(|| missing(name))?;
+        table.born = born;
         let old = std::mem::replace(&mut table.id.number, number);
         self.dropped.push(old);
         Ok(old)
@@ -229,11 +244,10 @@ mod tests {
     fn a_number_is_used_again_when_nothing_is_left_of_it() {
         let mut catalogue = catalogue();
         assert_eq!(catalogue.renumber("words").unwrap(), 1);
-        assert_eq!(catalogue.find("words").unwrap().number, 3);
-        assert!(!catalogue.find("words").unwrap().is_versioned, "an emptied table keeps its options");
+        assert_eq!(catalogue.find("words").unwrap().id, TableId { number: 3, is_versioned: false }, "the same options");
         catalogue.dropped.clear();
         catalogue.add("new", TableOptions::default()).unwrap();
-        assert_eq!(catalogue.find("new").unwrap().number, 1);
+        assert_eq!(catalogue.find("new").unwrap().id.number, 1);
     }
 
     /// In a time that grows with their number, and not with its square.
@@ -243,7 +257,7 @@ mod tests {
         let numbers = catalogue.tables.len() as u16..TABLE.number - 1;
         catalogue.dropped.extend(numbers);
         catalogue.add("last", TableOptions::default()).unwrap();
-        assert_eq!(catalogue.find("last").unwrap().number, TABLE.number - 1);
+        assert_eq!(catalogue.find("last").unwrap().id.number, TABLE.number - 1);
         assert_eq!(catalogue.add("one more", TableOptions::default()).unwrap_err().kind(), Kind::Full);
     }
 

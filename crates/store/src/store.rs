@@ -279,11 +279,15 @@ fn change_catalogue(memory: &Memory, change: impl FnOnce(&mut Catalogue) -> Resu
     let dropped = change(&mut catalogue)?;
     let bytes = catalogue.to_bytes();
     match dropped {
-        None => memory.put(catalogue::TABLE, catalogue::KEY, 0, &bytes, None, |_| true)?,
-        Some(_) => memory.put_to_give_back(catalogue::TABLE, catalogue::KEY, &bytes)?,
-    };
-    memory.bump_catalogue()?;
-    dropped.map_or(Ok(()), |number| memory.drop_table(number))
+        None => {
+            memory.put(catalogue::TABLE, catalogue::KEY, 0, &bytes, None, |_| true)?;
+            memory.bump_catalogue()
+        }
+        Some(number) => {
+            memory.put_to_give_back(catalogue::TABLE, catalogue::KEY, &bytes)?;
+            memory.drop_table(number)
+        }
+    }
 }
 
 #[cold]

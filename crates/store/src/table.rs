@@ -7,8 +7,10 @@
 //! - *writing* looks at it under the lock of the key's record, when it decides. A drop changes the stamp first, and then waits for whoever
 //!   holds such a lock.
 //!
-//! Otherwise the name is looked up again, and the verb begins anew.
+//! Otherwise the name is looked up again. If the table was born no later than the handle learnt its number, what was done with that counts
+//! all the same: else whoever takes long would never come to an end where other tables come and go. If not, the verb begins anew.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,10 +36,14 @@ impl Known {
         TableId { number: self.0 as u16, is_versioned: self.0 >> 16 & 1 != 0 }
     }
 
+    fn stamp(self) -> u64 {
+        self.0 >> 17
+    }
+
     /// Whether the catalogue is still the one that this was learnt from.
     #[inline]
-    pub(crate) fn holds(self, view: View<'_>) -> bool {
-        self.0 >> 17 == view.catalogue() << 17 >> 17
+    fn holds(self, view: View<'_>) -> bool {
+        self.stamp() == view.catalogue() << 17 >> 17
     }
 }
 
@@ -98,13 +104,29 @@ impl Table {
         Known(self.known.load(Ordering::Relaxed))
     }
 
-    /// Looks the name up again.
+    /// Looks the name up again. Gives what is known now, and when the table was born.
     #[cold]
-    pub(crate) fn learn(&self) -> Result<()> {
+    pub(crate) fn learn(&self) -> Result<(Known, u64)> {
         let catalogue = self.shared.catalogue()?;
-        let id = catalogue.find(&self.name).ok_or_else(|| catalogue::missing(&self.name))?;
-        self.known.store(Known::new(id, catalogue.stamp).0, Ordering::Relaxed);
-        Ok(())
+        let table = catalogue.find(&self.name).ok_or_else(|| catalogue::missing(&self.name))?;
+        let known = Known::new(table.id, catalogue.stamp);
+        self.known.store(known.0, Ordering::Relaxed);
+        Ok((known, table.born))
+    }
+
+    /// Whether the number has been the table's since it was learnt; then it is known as of now.
+    #[inline]
+    pub(crate) fn holds(&self, known: &Cell<Known>) -> bool {
+        known.get().holds(self.shared.view()) || self.held_all_along(known)
+    }
+
+    /// Where that cannot be told, it did not: who begins anew is told why.
+    #[cold]
+    fn held_all_along(&self, known: &Cell<Known>) -> bool {
+        let before = known.get();
+        let Ok((now, born)) = self.learn() else { return false };
+        known.set(now);
+        now.id() == before.id() && born <= before.stamp()
     }
 
     /// Reads until what was read is this table's.
@@ -112,9 +134,9 @@ impl Table {
     fn read<T>(&self, mut read: impl FnMut(View<'_>, u16) -> Result<T>) -> Result<T> {
         let view = self.shared.view();
         loop {
-            let known = self.known();
-            let found = read(view, known.id().number)?;
-            if known.holds(view) {
+            let known = Cell::new(self.known());
+            let found = read(view, known.get().id().number)?;
+            if self.holds(&known) {
                 return Ok(found);
             }
             self.learn()?;
@@ -157,9 +179,9 @@ impl Table {
         let view = self.shared.view();
         let mut done = 0;
         while done < keys.len() {
-            let (known, first) = (self.known(), done);
-            view.get_many(known.id().number, &keys[first..], |at, found| {
-                if first + at == done && known.holds(view) {
+            let (known, first) = (Cell::new(self.known()), done);
+            view.get_many(known.get().id().number, &keys[first..], |at, found| {
+                if first + at == done && self.holds(&known) {
                     each(done, found.map(|(meta, value)| (Meta::of(meta), value)));
                     done += 1;
                 }
@@ -208,5 +230,50 @@ impl Clone for Table {
 impl fmt::Debug for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Table({:?})", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::{Options, Store, TableOptions};
+
+    fn store() -> Store {
+        Store::anonymous(&Options { cleaners: 1, ..Options::with_limit(32 << 20) }).unwrap()
+    }
+
+    /// Or else whoever takes long would begin anew each time that another table comes or goes.
+    #[test]
+    fn a_number_that_stays_holds_whatever_becomes_of_other_tables() {
+        let store = store();
+        let table = store.create_table("words", TableOptions::default()).unwrap();
+        let other = store.create_table("other", TableOptions::default()).unwrap();
+        let [known, of_other] = [&table, &other].map(|table| Cell::new(table.known()));
+        store.empty_table("other").unwrap();
+        assert!(!known.get().holds(store.default_table().shared.view()));
+        assert!(table.holds(&known) && known.get() == table.known(), "known as of now");
+        assert!(!other.holds(&of_other));
+        store.drop_table("words").unwrap();
+        assert!(!table.holds(&known));
+    }
+
+    #[test]
+    fn a_number_that_came_back_does_not_hold() {
+        let store = store();
+        let table = store.create_table("words", TableOptions::default()).unwrap();
+        let (first, started) = (Cell::new(table.known()), Instant::now());
+        let mut numbers = 0;
+        while numbers == 0 || table.known().id() != first.get().id() {
+            assert!(started.elapsed() < Duration::from_mins(1), "{numbers} other numbers");
+            // A number is free when its records have been removed.
+            thread::sleep(Duration::from_millis(1));
+            store.empty_table("words").unwrap();
+            table.learn().unwrap();
+            numbers += 1;
+        }
+        assert!(!table.holds(&first));
     }
 }

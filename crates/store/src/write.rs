@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::{Duration, SystemTime};
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_memory::{self as memory, Change, Key, Memory, Old, TableId, View};
+use hammerspace_memory::{self as memory, Change, Key, Memory, Old, TableId};
 
 use crate::condition::{Condition, Outcome};
 use crate::expiry;
@@ -60,20 +60,20 @@ pub struct Merged {
 
 /// What a change is made under: the number is the table's as long as this holds.
 struct Turn<'t> {
-    known: Known,
-    view: View<'t>,
+    handle: &'t Table,
+    known: Cell<Known>,
     is_stale: Cell<bool>,
 }
 
 impl Turn<'_> {
     fn table(&self) -> TableId {
-        self.known.id()
+        self.known.get().id()
     }
 
     /// Asked under the lock of the key's record.
     #[inline]
     fn holds(&self) -> bool {
-        let holds = self.known.holds(self.view);
+        let holds = self.handle.holds(&self.known);
         self.is_stale.set(!holds);
         holds
     }
@@ -84,9 +84,8 @@ impl Table {
     #[inline]
     fn change<T>(&self, mut make: impl FnMut(&Memory, &Turn<'_>) -> Result<T>) -> Result<T> {
         let memory = self.shared.memory()?;
-        let view = memory.view();
         loop {
-            let turn = Turn { known: self.known(), view, is_stale: Cell::new(false) };
+            let turn = Turn { handle: self, known: Cell::new(self.known()), is_stale: Cell::new(false) };
             let result = make(memory, &turn);
             // A number that is being dropped is refused before anything is asked.
             let is_dropped = matches!(&result, Err(error) if error.kind() == Kind::Missing);
@@ -95,7 +94,7 @@ impl Table {
             }
             self.learn()?;
             // The list of tables says that it is there, all the same: it was damaged.
-            if is_dropped && self.known() == turn.known {
+            if is_dropped && self.known() == turn.known.get() {
                 return result;
             }
         }

@@ -198,9 +198,9 @@ fn a_full_store_can_be_emptied() {
 #[test]
 fn a_full_store_lets_go_of_tables_whose_list_has_no_room_left() {
     let store = Store::anonymous(&Options { cleaners: 0, ..Options::with_limit(32 << 20) }).unwrap();
-    // Each takes four bytes more than its name, and so does the default table; the list begins with 512.
-    let names = [255, 200, 34].map(|len| "x".repeat(len));
-    assert_eq!(names.iter().map(|name| 4 + name.len()).sum::<usize>() + 4 + "default".len(), 512);
+    // Each takes twelve bytes more than its name, and so does the default table; the list begins with 512.
+    let names = [255, 184, 18].map(|len| "x".repeat(len));
+    assert_eq!(names.iter().map(|name| 12 + name.len()).sum::<usize>() + 12 + "default".len(), 512);
     for name in &names {
         store.create_table(name, TableOptions::default()).unwrap();
     }

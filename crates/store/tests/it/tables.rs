@@ -108,6 +108,36 @@ fn a_table_is_emptied_under_fire() {
     });
 }
 
+/// While its records cannot be removed yet, who writes to it in a full store waits: there is room as soon as they can.
+#[test]
+fn a_full_table_that_is_emptied_under_fire_is_not_full() {
+    let store = small();
+    let table = store.create_table("busy", TableOptions { versions: false }).unwrap();
+    let keys = (0..1 << 20).find(|key| table.put(*key, [1; 100]).is_err()).unwrap();
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let write = |seed| {
+            let (mut rng, table, is_over) = (fastrand::Rng::with_seed(seed), table.clone(), &is_over);
+            scope.spawn(move || {
+                // As much as was there, before it is emptied again.
+                while !is_over.load(Ordering::Relaxed) {
+                    table.put(rng.u64(..keys), [2; 100]).unwrap();
+                }
+            })
+        };
+        let writers = [write(1), write(2), write(3)];
+        let over = Over(&is_over);
+        for _ in 0..20 {
+            thread::sleep(Duration::from_millis(30));
+            store.empty_table("busy").unwrap();
+        }
+        drop(over);
+        for writer in writers {
+            writer.join().unwrap();
+        }
+    });
+}
+
 /// What long values take comes back with their table, and when they expire.
 #[test]
 fn long_values_go_with_their_table() {

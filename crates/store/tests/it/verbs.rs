@@ -253,3 +253,15 @@ fn long_values_that_have_expired_make_room_for_others() {
         }
     }
 }
+
+#[test]
+fn keys_are_counted_to_the_last_while_they_are_few() {
+    let store = small();
+    let table = store.default_table();
+    for key in 0..100_000_u64 {
+        table.put(key, "").unwrap();
+        if key % 997 == 0 {
+            assert_eq!(store.keys(), key + 1);
+        }
+    }
+}
