@@ -2,6 +2,7 @@
 
 use clap::Args;
 use hammerspace_error::Result;
+use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::output::{Output, Pair};
@@ -24,10 +25,31 @@ impl Listing {
         K: AsRef<[u8]>,
         V: AsRef<[u8]>,
     {
+        self.each(pairs, |(key, value)| self.line(out, key.as_ref(), value.as_ref()))
+    }
+
+    /// Prints as many objects of pairs as are wanted.
+    pub(crate) fn print_objects(
+        &self,
+        out: &mut Output,
+        objects: impl Iterator<Item = Result<impl Serialize>>,
+    ) -> Result<Outcome> {
+        self.each(objects, |object| out.object(&object))
+    }
+
+    /// Whether values are to be left out.
+    pub(crate) fn keys_only(&self) -> bool {
+        self.keys_only
+    }
+
+    fn each<T>(
+        &self,
+        items: impl Iterator<Item = Result<T>>,
+        mut print: impl FnMut(T) -> Result<()>,
+    ) -> Result<Outcome> {
         let mut outcome = Outcome::NotFound;
-        for pair in pairs.take(self.limit.map_or(usize::MAX, |limit| limit as usize)) {
-            let (key, value) = pair?;
-            self.line(out, key.as_ref(), value.as_ref())?;
+        for item in items.take(self.limit.map_or(usize::MAX, |limit| limit as usize)) {
+            print(item?)?;
             outcome = Outcome::Found;
         }
         Ok(outcome)

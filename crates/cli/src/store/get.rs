@@ -4,8 +4,10 @@ use std::ffi::OsString;
 
 use clap::Args;
 use hammerspace_error::Result;
+use serde_json::json;
 
-use super::target::{Place, Spelling, shown_key, shown_value};
+use super::shown::{record, shown_value};
+use super::target::{Place, Spelling};
 use crate::exit::Outcome;
 use crate::output::Output;
 
@@ -25,6 +27,13 @@ impl Get {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let key = self.spelling.key(&self.key)?;
         let value = self.place.attach()?.get(key.as_key())?;
-        out.lookup(&shown_key(&key), value.as_ref().map(shown_value).as_deref())
+        if out.json() {
+            let mut answer = json!({ "found": value.is_some() });
+            answer.as_object_mut().expect("one").extend(record(&key, value.as_ref()));
+            out.object(&answer)?;
+        } else if let Some(value) = &value {
+            out.bytes(&shown_value(value))?;
+        }
+        Ok(if value.is_some() { Outcome::Found } else { Outcome::NotFound })
     }
 }

@@ -17,6 +17,7 @@ mod put;
 mod raise;
 mod remove;
 mod scan;
+mod shown;
 mod sight;
 mod stress;
 mod table;

@@ -4,11 +4,12 @@ use std::ffi::OsString;
 use std::io::{self, Read};
 
 use clap::Args;
-use hammerspace::store::{self, Condition, Meta, ValueKind};
+use hammerspace::store::{self, Condition, ValueKind};
 use hammerspace_error::{Doing, Error, Kind, Result};
 use humantime::Duration;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
+use super::shown::described;
 use super::target::{Place, Spelling};
 use crate::exit::Outcome;
 use crate::output::Output;
@@ -90,19 +91,4 @@ impl Put {
             Error::new(Kind::Invalid, finding).remedy("give a decimal number of 64 bits")
         })
     }
-}
-
-/// The last instant that can be written with four digits for the year, at the end of 9999: records may expire later.
-fn last_shown() -> std::time::SystemTime {
-    std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_millis(253_402_300_799_999)
-}
-
-/// What is known of a record, as JSON.
-pub(super) fn described(meta: Meta) -> Json {
-    let expiry = meta.expiry.map(|expiry| humantime::format_rfc3339_millis(expiry.min(last_shown())).to_string());
-    let mut described = json!({ "kind": meta.kind.name(), "version": meta.version, "expiry": expiry });
-    if let ValueKind::Other(code) = meta.kind {
-        described["kind_code"] = code.into();
-    }
-    described
 }

@@ -16,6 +16,8 @@ pub(super) struct Sight {
     limit: u64,
     /// What they take: all of them, those of the index among them.
     in_use: u64,
+    /// What else is in memory for them: segments that are free or made ready.
+    ready: u64,
     index: u64,
     /// Records that something names.
     live: u64,
@@ -46,6 +48,7 @@ impl Sight {
             owned: store.has_owner()?,
             limit: usage.limit,
             in_use: usage.in_use(),
+            ready: usage.free,
             index: usage.index,
             live: usage.live,
             keys,
@@ -62,7 +65,8 @@ impl Sight {
 impl fmt::Display for Sight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "store        {}, {}", self.store, if self.owned { "owned" } else { "without an owner" })?;
-        writeln!(f, "memory       {} of {} in use", HumanBytes(self.in_use), HumanBytes(self.limit))?;
+        let [in_use, limit, ready] = [self.in_use, self.limit, self.ready].map(HumanBytes);
+        writeln!(f, "memory       {in_use} of {limit} in use, {ready} ready beside")?;
         writeln!(f, "index        {}", HumanBytes(self.index))?;
         writeln!(f, "live         {} of {} keys", HumanBytes(self.live), HumanCount(self.keys))?;
         writeln!(f, "utilisation  {:.1} % of full segments", self.utilisation * 100.0)?;

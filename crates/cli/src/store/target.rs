@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hammerspace::Store;
-use hammerspace::store::{DEFAULT_TABLE, OwnedKey, Table, Value};
+use hammerspace::store::{DEFAULT_TABLE, OwnedKey, Table};
 use hammerspace_error::{Error, Kind, Result};
 
 use crate::values::bytes;
@@ -54,17 +54,4 @@ impl Spelling {
             Error::new(Kind::Invalid, finding).remedy(format!("give an integer from 0 to {}", u64::MAX))
         })
     }
-}
-
-/// A key as it is shown: integers in decimal.
-pub(super) fn shown_key(key: &OwnedKey) -> Vec<u8> {
-    match key {
-        OwnedKey::Integer(key) => key.to_string().into_bytes(),
-        OwnedKey::Bytes(bytes) => bytes.clone(),
-    }
-}
-
-/// A value as it is shown: numbers in decimal.
-pub(super) fn shown_value(value: &Value) -> Vec<u8> {
-    value.number().map_or_else(|| value.bytes.clone(), |number| number.to_string().into_bytes())
 }
