@@ -97,6 +97,17 @@ RSpec.describe 'Strings' do
       expect(open(encoding: 'Shift_JIS')['long'].encoding).to eq(Encoding::Shift_JIS)
     end
 
+    it 'have it where Ruby has more than its objects have room for' do
+      skip 'this Ruby makes no encodings' unless Encoding.method_defined?(:replicate)
+      publish('long' => long)
+      expect(survives?('-W0', '-e', <<~RUBY, path)).to be(true)
+        require 'hammerspace'
+        last = Array.new(128) { |at| Encoding::UTF_8.replicate("another \#{at}") }.last
+        texts = [false, true].map { |frozen| Hammerspace.new(ARGV.first, encoding: last, frozen: frozen)['long'] }
+        exit texts.map { |text| [text.encoding, text.frozen?] } == [[last, false], [last, true]]
+      RUBY
+    end
+
     it 'have room for as many NULs as it has' do
       publish((1..40).to_h { |at| [at.to_s, 'x' * (4 * at)] })
       expect(survives?('-e', <<~RUBY, path)).to be(true)

@@ -23,6 +23,9 @@ enum { NULS = 4 };
 // changed. One that is kept keeps its slab, so those of lookups are small. From 3.2 on Ruby has slots for such lengths.
 enum { HAS_SLABS = RUBY_API_VERSION_CODE < 30200, WALK_SLAB = 4096, LOOKUP_SLAB = 1024 };
 
+// What 3.1 calls STR_SHARED_ROOT: others are parts of this string. rb_str_new_shared sets it too, and makes an object more.
+enum { SHARED_ROOT = RUBY_FL_USER5 };
+
 // The index of the encoding that strings have anyway.
 enum { BINARY = 0 };
 
@@ -132,17 +135,22 @@ static inline VALUE text_over(const char *data, size_t len) {
 // As rb_str_new_shared makes one, in less time: a string over bytes that it shall not free, and the one to keep.
 static inline VALUE part_of(VALUE whole, reading reading, const char *data, size_t len) {
     VALUE text = text_over(data, len);
-    if (reading.encoding != BINARY) rb_enc_set_index(text, reading.encoding);
-    RB_OBJ_WRITE(text, &RSTRING(text)->as.heap.aux.shared, whole);
-    RB_FL_SET_RAW(text, RUBY_ELTS_SHARED | (reading.frozen ? RUBY_FL_FREEZE : 0));
+    // As RB_OBJ_WRITE without its barrier, which is for objects that the collector has seen: this one is new.
+    RSTRING(text)->as.heap.aux.shared = whole;
+    RB_FL_SET_RAW(text, RUBY_ELTS_SHARED);
+    if (reading.encoding < RUBY_ENCODING_INLINE_MAX) {
+        RB_ENCODING_SET_INLINED(text, reading.encoding);
+    } else {
+        rb_enc_set_index(text, reading.encoding);
+    }
+    if (reading.frozen) RB_OBJ_FREEZE_RAW(text);
     return text;
 }
 
 static void new_slab(copies *self) {
-    VALUE slab = rb_obj_freeze(rb_str_new(NULL, self->size));
-    // Ruby marks it as one that others are parts of.
-    rb_str_new_shared(slab);
-    self->slab = slab;
+    VALUE slab = rb_str_new(NULL, self->size);
+    RB_FL_SET_RAW(slab, SHARED_ROOT);
+    self->slab = rb_obj_freeze(slab);
     self->free = RSTRING_PTR(slab);
     self->end = self->free + self->size;
 }
