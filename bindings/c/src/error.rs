@@ -79,6 +79,7 @@ impl From<hammerspace::Error> for Error {
 
 impl Error {
     /// What a panic comes to.
+    #[cold]
     fn internal(panic: &(dyn Any + Send)) -> Self {
         let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         let finding = format!("a bug in Hammerspace: {}", said.unwrap_or("a panic without words"));
@@ -103,7 +104,16 @@ pub(crate) fn invalid(finding: impl Into<String>) -> hammerspace::Error {
 
 /// A pointer that must not be NULL.
 pub(crate) fn given<T>(pointer: Option<T>, what: &str) -> Result<T> {
-    pointer.ok_or_else(|| invalid(format!("{what} is NULL")))
+    // No closure that captures: `what` would go through memory each time.
+    match pointer {
+        Some(pointer) => Ok(pointer),
+        None => Err(null(what)),
+    }
+}
+
+#[cold]
+fn null(what: &str) -> hammerspace::Error {
+    invalid(format!("{what} is NULL"))
 }
 
 /// Does the work of a function that gives nothing but success. A panic becomes an error.
@@ -111,9 +121,15 @@ pub(crate) fn answer(work: impl FnOnce() -> Result<()>) -> Option<Box<Error>> {
     // After a panic a handle may be in any state that safe code can leave it in; the caller is told to free it.
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => None,
-        Ok(Err(error)) => Some(Box::new(error.into())),
+        Ok(Err(error)) => Some(boxed(error)),
         Err(panic) => Some(Box::new(Error::internal(&*panic))),
     }
+}
+
+/// Apart, so that success needs neither its registers nor its memory.
+#[cold]
+fn boxed(error: hammerspace::Error) -> Box<Error> {
+    Box::new(error.into())
 }
 
 /// Does the work of a function that gives a result, and `nothing` where it fails.
