@@ -22,6 +22,8 @@ mod pairs;
 mod raw;
 mod reader;
 mod text;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 mod writer;
 
 use pyo3::prelude::*;

@@ -6,6 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 use pyo3::{PyErr, PyTypeInfo};
 
+#[cfg(target_arch = "x86_64")]
+use crate::wide;
+
 /// Which of Python's two kinds of strings somebody wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -17,16 +20,22 @@ pub(crate) enum Form {
 
 impl Form {
     /// The bytes of a file as a Python string of this form. `UnicodeDecodeError` if they are asked for as text and are none.
-    ///
-    /// Python's own decoder takes some 3 ns for a character beyond ASCII, which is much of a lookup. Decoding to wide characters
-    /// first (`simdutf8`, `PyUnicode_FromWideChar`) took as long for Cyrillic and Arabic, and longer for French.
     #[inline]
     pub(crate) fn give<'py>(self, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
         match self {
-            Self::Text => PyString::from_bytes(py, bytes).map(Bound::into_any),
+            Self::Text => text(py, bytes),
             Self::Bytes => Ok(PyBytes::new(py, bytes).into_any()),
         }
     }
+}
+
+#[inline]
+fn text<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(made) = wide::made(py, bytes) {
+        return made;
+    }
+    PyString::from_bytes(py, bytes).map(Bound::into_any)
 }
 
 /// A key or a value on its way in: the bytes that it stands for, and the form that it has.
