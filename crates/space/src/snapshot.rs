@@ -48,7 +48,7 @@ impl Snapshot {
     /// The value of `key`. O(1): one or two cache misses and a comparison of the key.
     #[inline]
     pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Cow<'_, [u8]>>> {
-        self.read(None, |version| version.table.get(key.as_ref()))
+        self.version().map_or(Ok(None), |version| version.table.get(key.as_ref()))
     }
 
     /// Shows the value of `key` to `show`, and gives what that gives. Nothing is allocated, compressed or not: the fastest
@@ -60,7 +60,7 @@ impl Snapshot {
 
     /// The values of many keys, in the order of the keys.
     pub fn get_many<K: AsRef<[u8]>>(&self, keys: &[K]) -> Result<Vec<Option<Cow<'_, [u8]>>>> {
-        self.read(vec![None; keys.len()], |version| version.table.get_many(keys))
+        self.version().map_or_else(|| Ok(vec![None; keys.len()]), |version| version.table.get_many(keys))
     }
 
     /// Whether `key` is there.
@@ -128,14 +128,6 @@ impl Snapshot {
 
     fn version(&self) -> Option<&Version> {
         self.0.version.as_deref()
-    }
-
-    #[inline]
-    fn read<'a, T>(&'a self, empty: T, read: impl FnOnce(&'a Version) -> Result<T>) -> Result<T> {
-        match self.version() {
-            Some(version) => read(version),
-            None => Ok(empty),
-        }
     }
 }
 
