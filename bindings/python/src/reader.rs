@@ -138,10 +138,14 @@ impl Reader {
         let keys = gathered(keys)?;
         let (mut wanted, mut impossible) = (Vec::with_capacity(keys.len()), Vec::new());
         for (at, key) in keys.iter().enumerate() {
-            wanted.push(possible(Given::of(key), py)?.unwrap_or_else(|| {
-                impossible.push(at);
-                Given::STAND_IN
-            }));
+            wanted.push(match Given::of(key) {
+                Ok(given) => given,
+                Err(error) => {
+                    unless_impossible::<()>(error, py)?;
+                    impossible.push(at);
+                    Given::STAND_IN
+                }
+            });
         }
         let snapshot = self.snapshot_now();
         let found = snapshot.get_many(&wanted).map_err(raised)?;
