@@ -1,4 +1,4 @@
-//! Text beyond ASCII as `str`, made two to five times faster than Python's own decoder makes it.
+//! Text beyond ASCII as `str`, made up to five times faster than Python's own decoder makes it.
 //!
 //! That decoder goes from character to character, and copies the string whenever it comes to a wider one; nobody can foresee its
 //! branches. Here 16 bytes are decoded at once, without any:
