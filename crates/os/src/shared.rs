@@ -61,7 +61,12 @@ impl Shared {
 
     /// Lets `map` put `len` bytes where a huge page may begin.
     fn place(len: usize, map: impl FnOnce(*mut c_void) -> rustix::io::Result<*mut c_void>) -> Result<Self> {
-        let reserved = Reserved::new(len).map_err(io::Error::from).doing("reserve address space")?;
+        let reserved = Reserved::new(len).map_err(io::Error::from);
+        let reserved = reserved.doing(format_args!("reserve {len} bytes of address space")).map_err(|error| {
+            error.remedy(
+                "raise the process's limit on it (`ulimit -v`): memory is only taken for what comes to lie there",
+            )
+        })?;
         let start = reserved.start.wrapping_byte_add(reserved.start.align_offset(HUGE_PAGE));
         map(start.cast()).map_err(io::Error::from).doing("map memory")?;
         let start = NonNull::new(start.cast()).expect("the kernel maps nothing at 0");

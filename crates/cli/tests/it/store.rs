@@ -85,6 +85,16 @@ fn what_is_made_and_removed_is_told_in_json() {
     assert_eq!(place.path().read_dir().unwrap().count(), 1, "nothing is left but the command");
 }
 
+/// A store reserves more address space than it ever takes of memory.
+#[test]
+fn a_limit_on_address_space_is_named() {
+    let place = with_store();
+    let line = "ulimit -v 8000000; exec \"$0\" store get s key --json";
+    let words = ["-c", line, env!("CARGO_BIN_EXE_hammerspace")];
+    let error = &place.feed("/bin/sh".as_ref(), &words, b"").ends(4).object()["error"];
+    assert!(error["kind"] == "Full" && error["remedy"].as_str().unwrap().contains("ulimit -v"), "{error}");
+}
+
 #[test]
 fn info_says_how_full_the_memory_is() {
     let place = with_store();
