@@ -74,6 +74,15 @@ impl Dir {
         &self.path
     }
 
+    /// Whether `path` leads to this directory. Where nobody lets us see that, it is taken to.
+    pub fn is_at(&self, path: impl AsRef<Path>) -> bool {
+        match (statat(rustix::fs::CWD, path.as_ref(), AtFlags::empty()), rustix::fs::fstat(&self.fd)) {
+            (Ok(there), Ok(ours)) => (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino),
+            (Err(Errno::NOENT | Errno::NOTDIR), _) => false,
+            _ => true,
+        }
+    }
+
     /// Opens a directory in this one; a link to one is followed. `None` where there is none of that name.
     pub fn open_dir(&self, name: &str) -> Result<Option<Self>> {
         self.open_dir_with(name, DIR_FLAGS)
@@ -328,6 +337,22 @@ mod tests {
         let error = dir.create_file("twice").unwrap_err();
         assert_eq!(error.path(), Some(scratch.path().join("twice").as_path()));
         assert_eq!(Dir::open(scratch.path().join("nothing")).unwrap_err().kind(), Kind::Missing);
+    }
+
+    #[test]
+    fn a_directory_is_at_a_path_until_another_one_or_none_is() {
+        let scratch = tempfile::tempdir().unwrap();
+        let (here, link) = (scratch.path().join("here"), scratch.path().join("link"));
+        let dir = Dir::create(&here).unwrap();
+        std::os::unix::fs::symlink("here", &link).unwrap();
+        assert!(dir.is_at(&here) && dir.is_at(&link));
+
+        std::fs::rename(&here, scratch.path().join("there")).unwrap();
+        assert!(!dir.is_at(&here) && !dir.is_at(&link), "nothing is");
+        Dir::create(&here).unwrap();
+        assert!(!dir.is_at(&here) && !dir.is_at(&link), "another one is");
+        assert!(dir.is_at(scratch.path().join("there")));
+        assert!(dir.is_at("x".repeat(5000)), "who knows");
     }
 
     #[test]

@@ -6,20 +6,49 @@ use hammerspace_error::Result;
 use hammerspace_os::{Dir, File};
 use hammerspace_sparkey::BlockCache;
 
+use crate::lock::Page;
+use crate::place::Place;
 use crate::{Durability, Options};
 
 /// A space's directory, open, and the options of the handle.
 pub(crate) struct Home {
+    pub(crate) place: Arc<Place>,
     pub(crate) dir: Dir,
+    pub(crate) page: Arc<Page>,
     pub(crate) options: Options,
     /// Of the versions that the handle reads, one after the other.
     pub(crate) cache: Option<Arc<BlockCache>>,
 }
 
 impl Home {
-    pub(crate) fn new(dir: Dir, options: Options) -> Self {
+    pub(crate) fn new(dir: Dir, place: Place, options: Options) -> Self {
         let cache = (options.cache_bytes > 0).then(|| Arc::new(BlockCache::new(options.cache_bytes)));
-        Self { dir, options, cache }
+        Self { place: Arc::new(place), dir, page: Arc::default(), options, cache }
+    }
+
+    /// Whether the path still leads here.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.place.leads_to(&self.dir)
+    }
+
+    /// What the path leads to by now, to be read; `None` where that is nothing.
+    pub(crate) fn successor(&self) -> Result<Option<Self>> {
+        Ok(self.place.find()?.map(|dir| self.moved_to(dir)))
+    }
+
+    /// The same, to be written to: it is come by as when the handle was opened.
+    pub(crate) fn successor_to_write(&self) -> Result<Self> {
+        Ok(self.moved_to(self.place.reopen()?))
+    }
+
+    fn moved_to(&self, dir: Dir) -> Self {
+        Self {
+            place: Arc::clone(&self.place),
+            dir,
+            page: Arc::default(),
+            options: self.options.clone(),
+            cache: self.cache.clone(),
+        }
     }
 
     /// Makes the names in the space's directory durable, if that is asked for.

@@ -41,6 +41,7 @@ mod home;
 mod layout;
 mod lock;
 mod options;
+mod place;
 mod publish;
 mod snapshot;
 mod space;

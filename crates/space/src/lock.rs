@@ -4,6 +4,8 @@
 //! original gem's readers hold the shared lock while they open, so the exclusive lock is held briefly: for a few names, and
 //! one sync of the directory.
 
+use std::sync::OnceLock;
+
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Dir, File, Owned, Word};
 
@@ -88,8 +90,31 @@ fn page_of(generation: u64) -> [u8; lock_page::SIZE] {
     page
 }
 
-/// The generation as a reader watches it; `None` where there is no page to watch, or not for this user.
-pub(crate) fn watch(dir: &Dir) -> Result<Option<Word>> {
+/// The generation of a directory as its readers watch it, once there is a page for it.
+#[derive(Default)]
+pub(crate) struct Page(OnceLock<Word>);
+
+impl Page {
+    /// The generation as it is now; 0 as long as there is none to watch.
+    #[inline]
+    pub(crate) fn generation(&self) -> u64 {
+        self.0.get().map_or(0, Word::load)
+    }
+
+    /// Starts to watch the generation if it has appeared meanwhile.
+    pub(crate) fn find(&self, dir: &Dir) -> Result<()> {
+        if self.0.get().is_none()
+            && let Some(word) = watch(dir)?
+        {
+            // Should another thread have been faster, its word is as good.
+            drop(self.0.set(word));
+        }
+        Ok(())
+    }
+}
+
+/// `None` where there is no page to watch, or not for this user.
+fn watch(dir: &Dir) -> Result<Option<Word>> {
     let Ok(Some(file)) = dir.open_file(LOCK) else { return Ok(None) };
     match read_page(&file)? {
         Some(_) => Word::new(&file, lock_page::GENERATION.offset).map(Some),

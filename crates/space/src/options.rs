@@ -4,11 +4,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::{Dir, Paging};
+use hammerspace_os::Paging;
 use hammerspace_sparkey::{Compression, Effort, LogOptions};
 
 use crate::Space;
+use crate::home::Home;
 use crate::lock::Locked;
+use crate::place::Place;
 
 /// What a power cut may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,7 +110,8 @@ impl Options {
     }
 
     /// How often [`Space::refresh`] looks at the directory itself, for publications that nobody announces: those of the
-    /// original gem, and of writers without the right to write the lock file. Default: every 100 ms. `Duration::MAX`: never.
+    /// original gem, and of writers without the right to write the lock file; and whether it is still the one that the path
+    /// leads to. Default: every 100 ms. `Duration::MAX`: never.
     ///
     /// A handle that was opened before the directory had its lock page (a directory of the original gem, or an empty one,
     /// opened by [`open`](Self::open)) finds the page by looking, too: it sees the first publication within this time and
@@ -148,20 +151,19 @@ impl Options {
     /// Opens the space in an existing directory. Nothing is written; a directory without a version is an empty space.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Space> {
         self.check()?;
-        let missing = "make the space first, by `create` or `hammerspace load`";
-        let dir = Dir::open(path)
-            .map_err(|error| if error.kind() == Kind::Missing { error.remedy(missing) } else { error })?;
-        Space::new(dir, self)
+        let place = Place::new(path.as_ref(), false);
+        Space::new(Home::new(place.open()?, place, self))
     }
 
     /// Opens the space in a directory, making the directory first where it is missing.
     pub fn create(self, path: impl AsRef<Path>) -> Result<Space> {
         self.check()?;
-        let dir = Dir::create(path)?;
+        let place = Place::new(path.as_ref(), true);
+        let dir = place.open()?;
         // With a page to watch from the start, the first publication is seen as soon as any. Who may only read, reads.
         match Locked::exclusive(&dir) {
             Err(error) if error.kind() != Kind::Permission => Err(error),
-            _ => Space::new(dir, self),
+            _ => Space::new(Home::new(dir, place, self)),
         }
     }
 

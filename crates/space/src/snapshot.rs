@@ -12,6 +12,7 @@ use hammerspace_os::Map;
 use hammerspace_sparkey::{Effort, Found, IndexHeader, Live, LogHeader, Report};
 use hammerspace_tables::scratch;
 
+use crate::home::Home;
 use crate::version::Version;
 
 /// One version of a space, as it was and stays. Cheap to clone, `Send` and `Sync`; reading takes no lock.
@@ -20,10 +21,11 @@ use crate::version::Version;
 #[derive(Clone)]
 pub struct Snapshot(pub(crate) Arc<State>);
 
-/// What a handle holds: a version, and the generation it was looked up at.
+/// What a handle holds: a version, and the directory and generation it was looked up at.
 pub(crate) struct State {
     pub(crate) generation: u64,
     pub(crate) version: Option<Arc<Version>>,
+    pub(crate) home: Arc<Home>,
 }
 
 impl State {

@@ -2,28 +2,34 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, Guard};
 use hammerspace_error::{Kind, Result};
-use hammerspace_os::{Dir, Word, clock};
+use hammerspace_os::clock;
 
 use crate::home::Home;
 use crate::layout::{CURRENT, uid_of};
+use crate::lock::Page;
+use crate::place::Place;
 use crate::snapshot::{Snapshot, State, Value};
 use crate::version::Version;
 use crate::writer::Writer;
-use crate::{Options, history, lock, publish};
+use crate::{Options, history, publish};
 
 /// A hash map in a directory, shared by every process that opens it.
 ///
 /// A handle reads one version until [`refresh`](Self::refresh) swaps in a newer one; writers build the next version in
 /// private and [`publish`](Writer::publish) it as a whole. All methods take `&self`; share one handle between threads, or
 /// open one in each: it is the same memory either way. A handle may be used on both sides of a `fork`.
+///
+/// It is a handle of the path. Where that leads to another directory one day, because one was moved there or a link on the
+/// way was turned, writers begin in that one, and `refresh` moves on to it within the [poll interval](Options::poll), as soon
+/// as there is a version. While the path leads to none, what was read stays.
 pub struct Space {
-    pub(crate) home: Arc<Home>,
+    place: Arc<Place>,
     state: ArcSwap<State>,
     watch: Watch,
 }
@@ -31,10 +37,14 @@ pub struct Space {
 /// The generation of a state that may not be the current one, so that every refresh looks again.
 const NO_GENERATION: u64 = u64::MAX;
 
+/// What is seen of the first page from when the handle has left that directory: no generation of any page.
+const AWAY: u64 = u64::MAX - 1;
+
 /// When a newer version may be there.
 struct Watch {
-    /// The generation in the lock file, once there is one.
-    generation: OnceLock<Word>,
+    /// The page of the directory that the handle was opened with. That of one it moved to hangs on the state, and takes longer
+    /// to get at.
+    first: Arc<Page>,
     /// The generation of a state that we hold or held.
     seen: AtomicU64,
     /// When to look at the directory itself again, on the coarse clock, in nanoseconds.
@@ -53,22 +63,21 @@ impl Space {
         Options::new().create(path)
     }
 
-    pub(crate) fn new(dir: Dir, options: Options) -> Result<Self> {
-        let watch = Watch::new(&dir, options.poll)?;
-        let home = Home::new(dir, options);
-        let state = match State::open(&home, &watch) {
-            Err(error) if home.options.mend && error.kind() == Kind::Corrupt => {
-                State { generation: NO_GENERATION, version: None }
-            }
+    pub(crate) fn new(home: Home) -> Result<Self> {
+        home.page.find(&home.dir)?;
+        let home = Arc::new(home);
+        let watch = Watch::new(&home);
+        let state = match State::open(&home) {
+            Err(error) if home.options.mend && error.kind() == Kind::Corrupt => State::stale(&home, None),
             opened => opened?,
         };
-        watch.seen.store(state.generation, Ordering::Relaxed);
-        Ok(Self { home: Arc::new(home), state: ArcSwap::from_pointee(state), watch })
+        watch.saw(&state);
+        Ok(Self { place: Arc::clone(&home.place), state: ArcSwap::from_pointee(state), watch })
     }
 
     /// The directory it was opened by.
     pub fn path(&self) -> &Path {
-        self.home.dir.path()
+        self.place.path()
     }
 
     /// The version this handle reads, held: for several reads that must agree, and for the fastest ones.
@@ -145,28 +154,62 @@ impl Space {
     /// ```
     #[inline]
     pub fn may_be_behind(&self) -> bool {
-        !self.watch.is_quiet()
+        !((self.watch.is_quiet() || self.is_quiet_elsewhere()) && self.watch.is_early())
+    }
+
+    /// Whether nothing was announced in the directory that this handle has moved to.
+    #[cold]
+    fn is_quiet_elsewhere(&self) -> bool {
+        self.watch.is_away() && self.state.load().is_latest()
     }
 
     #[cold]
     fn look(&self) -> Result<bool> {
         self.watch.put_off();
-        self.watch.find_page(&self.home.dir)?;
         loop {
             let held = self.state.load_full();
-            if held.generation == self.watch.generation() && held.is_current(&self.home.dir)? {
-                self.watch.seen.store(held.generation, Ordering::Relaxed);
+            let Some(found) = self.newer_than(&held)? else {
+                self.watch.saw(&held);
                 return Ok(false);
-            }
-            let found = Arc::new(State::open(&self.home, &self.watch)?.sharing(&held));
+            };
+            let found = Arc::new(found.sharing(&held));
             // Whoever swaps has looked after the swap before, so time does not run backwards. Should another thread have
             // swapped meanwhile, we do not know who looked last, and look again.
             let before = self.state.compare_and_swap(&held, Arc::clone(&found));
             if Arc::ptr_eq(&before, &held) {
-                self.watch.seen.store(found.generation, Ordering::Relaxed);
+                self.watch.saw(&found);
                 return Ok(found.uid() != held.uid());
             }
         }
+    }
+
+    /// What is to be read from now on; `None` where that is what is held.
+    fn newer_than(&self, held: &State) -> Result<Option<State>> {
+        if held.home.is_in_place() {
+            return held.newer();
+        }
+        // Until the path leads to a version, each refresh looks.
+        self.watch.hurry();
+        if let Some(home) = held.home.successor()? {
+            let found = State::open(&Arc::new(home))?;
+            if found.version.is_some() {
+                self.watch.put_off();
+                return Ok(Some(found));
+            }
+        }
+        // A directory that was removed says that it is empty. One that was moved may still be published to, by who began before.
+        Ok(held.newer()?.filter(|found| found.version.is_some()))
+    }
+
+    /// The directory that the path leads to, for who is to change it: what one writes to another would be lost.
+    fn home(&self) -> Result<Arc<Home>> {
+        let home = Arc::clone(&self.state.load().home);
+        if home.is_in_place() {
+            return Ok(home);
+        }
+        // Of what is published there, nobody tells us where we are.
+        self.watch.hurry();
+        home.successor_to_write().map(Arc::new)
     }
 
     /// Goes to the version of this number, if it is still on disk, and says whether it is. The next
@@ -189,68 +232,99 @@ impl Space {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn go_to(&self, number: u64) -> Result<bool> {
-        let versions = history::list(&self.home.dir)?;
+        let home = Arc::clone(&self.state.load().home);
+        let versions = history::list(&home.dir)?;
         let Some(found) = versions.into_iter().find(|version| version.number == Some(number)) else { return Ok(false) };
-        let Some(state) = State::of(&self.home, &found.uid)? else { return Ok(false) };
-        self.state.store(Arc::new(state));
-        self.watch.seen.store(NO_GENERATION, Ordering::Relaxed);
+        let Some(state) = State::of(&home, &found.uid)? else { return Ok(false) };
+        self.go(state);
         Ok(true)
+    }
+
+    /// Reads this from now on.
+    fn go(&self, state: State) {
+        let state = Arc::new(state);
+        self.state.store(Arc::clone(&state));
+        self.watch.saw(&state);
     }
 
     /// A writer that starts from the current version. Its changes are private until [`Writer::publish`].
     pub fn writer(&self) -> Result<Writer> {
-        self.watch_after(Writer::update(Arc::clone(&self.home)))
+        self.begin(Writer::update)
     }
 
     /// A writer that starts empty, and replaces everything when it publishes.
     pub fn replace(&self) -> Result<Writer> {
-        self.watch_after(Writer::replace(Arc::clone(&self.home)))
+        self.begin(Writer::replace)
     }
 
-    /// The first writer of a space of the original gem gives it a page to watch.
-    fn watch_after(&self, writer: Result<Writer>) -> Result<Writer> {
-        self.watch.find_page(&self.home.dir).and(writer)
+    fn begin(&self, how: impl FnOnce(Arc<Home>) -> Result<Writer>) -> Result<Writer> {
+        let home = self.home()?;
+        let writer = how(Arc::clone(&home));
+        // The first writer of a space of the original gem gives it a page to watch.
+        home.page.find(&home.dir).and(writer)
     }
 
     /// Empties the space in one step, and drops every version of it. Handles keep what they read until they refresh.
     pub fn clear(&self) -> Result<()> {
-        publish::clear(&self.home)
+        let home = self.home()?;
+        publish::clear(&home)?;
+        let held = self.state.load_full();
+        if !Arc::ptr_eq(&held.home, &home) {
+            // There is no version to wait for, so we move on without.
+            self.go(State::stale(&home, held.version.clone()));
+        }
+        Ok(())
     }
 
-    /// The versions on disk, newest first.
+    /// The versions on disk, newest first: those beside the one that this handle reads.
     pub fn versions(&self) -> Result<Vec<history::VersionInfo>> {
-        history::list(&self.home.dir)
+        history::list(&self.state.load().home.dir)
     }
 
     /// Makes an older version current again, in one step: the one of this number, or else the newest before the current
     /// one. Gives its number. Needs versions that were [kept](Options::keep); those it leaves behind stay until the next
     /// publication, so that it can be taken back.
     pub fn rollback(&self, number: Option<u64>) -> Result<u64> {
-        history::rollback(&self.home, number)
+        history::rollback(&*self.home()?, number)
     }
 }
 
 impl State {
     /// Opens the current version. The generation is read first: should the version change in between, we have the newer
     /// one under the older generation, and merely look once more.
-    fn open(home: &Home, watch: &Watch) -> Result<Self> {
-        let generation = watch.generation();
+    fn open(home: &Arc<Home>) -> Result<Self> {
+        home.page.find(&home.dir)?;
+        let generation = home.page.generation();
         let version = Version::current(&home.dir, home.options.paging)?;
-        Ok(Self { generation, version: version.map(|version| Arc::new(version.cached_in(home.cache.as_ref()))) })
+        let version = version.map(|version| Arc::new(version.cached_in(home.cache.as_ref())));
+        Ok(Self { generation, version, home: Arc::clone(home) })
     }
 
     /// Opens the version of this name; `None` where it is not there.
-    fn of(home: &Home, uid: &str) -> Result<Option<Self>> {
+    fn of(home: &Arc<Home>, uid: &str) -> Result<Option<Self>> {
         let version = Version::open(&home.dir, uid, home.options.paging)?;
-        Ok(version.map(|version| Self {
-            generation: NO_GENERATION,
-            version: Some(Arc::new(version.cached_in(home.cache.as_ref()))),
-        }))
+        Ok(version.map(|version| Self::stale(home, Some(Arc::new(version.cached_in(home.cache.as_ref()))))))
+    }
+
+    /// One that the next refresh leaves.
+    fn stale(home: &Arc<Home>, version: Option<Arc<Version>>) -> Self {
+        Self { generation: NO_GENERATION, version, home: Arc::clone(home) }
+    }
+
+    /// What is current in its directory; `None` where that is this one.
+    fn newer(&self) -> Result<Option<Self>> {
+        self.home.page.find(&self.home.dir)?;
+        if self.is_latest() && self.is_current()? { Ok(None) } else { Self::open(&self.home).map(Some) }
+    }
+
+    /// Whether nothing was announced since.
+    fn is_latest(&self) -> bool {
+        self.generation == self.home.page.generation()
     }
 
     /// Keeps the mapping we have where the version turned out to be the same.
     fn sharing(mut self, held: &Self) -> Self {
-        if self.uid() == held.uid() {
+        if Arc::ptr_eq(&self.home, &held.home) && self.uid() == held.uid() {
             self.version.clone_from(&held.version);
         }
         self
@@ -261,30 +335,47 @@ impl State {
     }
 
     /// Whether `current` still points to the version we hold.
-    fn is_current(&self, dir: &Dir) -> Result<bool> {
-        let target = dir.read_link(CURRENT)?;
+    fn is_current(&self) -> Result<bool> {
+        let target = self.home.dir.read_link(CURRENT)?;
         Ok(target.as_deref().and_then(uid_of) == self.uid())
     }
 }
 
 impl Watch {
-    fn new(dir: &Dir, every: Duration) -> Result<Self> {
-        let watch = Self { generation: OnceLock::new(), seen: AtomicU64::new(0), next_look: AtomicU64::new(0), every };
+    fn new(home: &Home) -> Self {
+        let watch = Self {
+            first: Arc::clone(&home.page),
+            seen: AtomicU64::new(NO_GENERATION),
+            next_look: AtomicU64::new(0),
+            every: home.options.poll,
+        };
         watch.put_off();
-        watch.find_page(dir)?;
-        Ok(watch)
+        watch
     }
 
+    /// Whether nothing was announced on the page of the first directory, and we read that one.
     #[inline]
     fn is_quiet(&self) -> bool {
-        self.generation() == self.seen.load(Ordering::Relaxed)
-            && nanos(clock::coarse()) < self.next_look.load(Ordering::Relaxed)
+        self.first.generation() == self.seen.load(Ordering::Relaxed)
     }
 
-    /// The generation as it is now; 0 as long as there is none to watch.
     #[inline]
-    fn generation(&self) -> u64 {
-        self.generation.get().map_or(0, Word::load)
+    fn is_early(&self) -> bool {
+        nanos(clock::coarse()) < self.next_look.load(Ordering::Relaxed)
+    }
+
+    /// Whether the page of the first directory is none of ours any more.
+    #[inline]
+    fn is_away(&self) -> bool {
+        self.seen.load(Ordering::Relaxed) == AWAY
+    }
+
+    /// Notes what we hold. A handle that was away stays so: who comes late with a state of before is not to turn it back.
+    fn saw(&self, state: &State) {
+        let seen = if Arc::ptr_eq(&state.home.page, &self.first) { state.generation } else { AWAY };
+        let note = |before| (before != AWAY).then_some(seen);
+        // It does not change where it is away.
+        let _ = self.seen.fetch_update(Ordering::Relaxed, Ordering::Relaxed, note);
     }
 
     /// Notes that somebody looks now.
@@ -292,15 +383,9 @@ impl Watch {
         self.next_look.store(nanos(clock::coarse().saturating_add(self.every)), Ordering::Relaxed);
     }
 
-    /// Starts to watch the generation if it has appeared meanwhile.
-    fn find_page(&self, dir: &Dir) -> Result<()> {
-        if self.generation.get().is_none()
-            && let Some(word) = lock::watch(dir)?
-        {
-            // Should another thread have been faster, its word is as good.
-            drop(self.generation.set(word));
-        }
-        Ok(())
+    /// Has the next refresh look.
+    fn hurry(&self) {
+        self.next_look.store(0, Ordering::Relaxed);
     }
 }
 

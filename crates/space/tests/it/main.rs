@@ -9,6 +9,7 @@ mod gem;
 mod kill;
 mod leftovers;
 mod model;
+mod moved;
 mod power_cut;
 mod refresh;
 mod refusal;
