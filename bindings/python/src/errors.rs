@@ -6,8 +6,6 @@ use std::path::Path;
 
 use hammerspace::{Error, Kind};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::PyModule;
 
 /// The exception that an error arrives as.
 #[cold]
@@ -23,9 +21,8 @@ pub(crate) fn invalid(finding: &str, remedy: &str) -> PyErr {
 }
 
 fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
-    static CLASSES: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    let classes = CLASSES.get_or_try_init(py, || py.import("hammerspace._errors").map(Bound::unbind))?;
-    let exception = classes.bind(py).getattr(class(error.kind()))?.call1((error.to_string(),))?;
+    // Each interpreter of a process has classes of its own, so they are not kept here.
+    let exception = py.import("hammerspace._errors")?.getattr(class(error.kind()))?.call1((error.to_string(),))?;
     exception.setattr("finding", error.finding())?;
     for name in ["path", "filename"] {
         exception.setattr(name, error.path().map(Path::as_os_str))?;

@@ -8,6 +8,8 @@ import os
 import pickle
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -79,6 +81,38 @@ def test_a_remedy_names_what_there_is_in_python(path: Path) -> None:
     for caught in [nowhere, no_version, dangling]:
         named = re.findall("`(.*?)`", caught.value.remedy or "")
         assert named and ours.issuperset(named), caught.value.remedy
+
+
+IN_ANOTHER_INTERPRETER = """
+import hammerspace
+
+try:
+    hammerspace.open("/nowhere")
+except hammerspace.MissingError as error:
+    assert isinstance(error, hammerspace.Error) and error.remedy
+"""
+
+
+def test_every_interpreter_of_a_process_catches_errors_by_its_own_classes() -> None:
+    """As servers have them that keep applications apart, such as mod_wsgi: one after the other, and the first one once more."""
+    run = f"""
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+code = {IN_ANOTHER_INTERPRETER!r}
+try:
+    legacy = [interpreters.create("legacy") for _ in range(2)]
+except TypeError:
+    legacy = [interpreters.create() for _ in range(2)]
+exec(code)
+for each in legacy:
+    failure = interpreters.run_string(each, code)
+    assert failure is None, failure
+    interpreters.destroy(each)
+exec(code)
+"""
+    subprocess.run([sys.executable, "-c", run], check=True)
 
 
 def test_damage_in_the_middle_is_met_where_it_is_read(space: Space[str], path: Path) -> None:
