@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hammerspace::Space;
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyList;
@@ -128,7 +128,8 @@ pub(crate) fn fill(writer: &mut hammerspace::Writer, pairs: &Bound<'_, PyAny>) -
     for item in items.try_iter()? {
         let pair = item?.try_iter()?.collect::<PyResult<Vec<_>>>()?;
         let [key, value] = pair.as_slice() else {
-            return Err(PyValueError::new_err(format!("a pair has a key and a value, not {} parts", pair.len())));
+            let finding = format!("a pair has a key and a value, not {} parts", pair.len());
+            return Err(invalid(&finding, "give a mapping, or pairs as `dict` takes them"));
         };
         writer.put(Given::of(key)?, Given::of(value)?).map_err(raised)?;
     }

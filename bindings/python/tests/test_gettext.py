@@ -112,3 +112,12 @@ def test_it_is_installed_as_python_s_own_is(space: Space[str], monkeypatch: pyte
         assert builtins._("house") == "Haus"
     finally:
         del builtins._, builtins.ngettext
+
+
+@pytest.mark.parametrize("rule", ["n-1", "n==0 ? 0-2 : 0", "2"])
+def test_a_form_that_there_is_not_is_none(space: Space[str], rule: str) -> None:
+    """As in Python's own, the message stands for itself, or the language to fall back to has it."""
+    header = f"Plural-Forms: nplurals=2; plural={rule};"
+    space.load({"a.": header, "a.file": "one\0many", "b.file": "fallen back\0fallen back"})
+    assert Translations(space, "a.").ngettext("file", "files", 0) == "files"
+    assert translation(space, ["a", "b"]).ngettext("file", "files", 0) == "fallen back"

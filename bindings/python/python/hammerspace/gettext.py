@@ -65,7 +65,7 @@ class Translations(stdlib.NullTranslations):
     def _form(self, key: str, n: int, otherwise: Callable[[Any], str]) -> str | None:
         forms = self._space.get(self._prefix + key, "").split(_FORMS)
         at = _rule(self._space.get(self._prefix, ""))(n)
-        return forms[at] if forms[0] and at < len(forms) else self._fallen_back(otherwise)
+        return forms[at] if forms[0] and 0 <= at < len(forms) else self._fallen_back(otherwise)
 
     def _fallen_back(self, otherwise: Callable[[Any], str]) -> str | None:
         fallback = self._fallback  # type: ignore[attr-defined]
