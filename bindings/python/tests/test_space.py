@@ -8,6 +8,7 @@ import io
 import math
 import os
 import pickle
+import time
 from pathlib import Path
 from typing import Any
 
@@ -365,3 +366,31 @@ def test_it_says_what_it_is(space: Space[str], path: Path) -> None:
     assert space.path == str(path)
     with pytest.raises(TypeError):
         hash(space)
+
+
+def test_a_handle_follows_its_path(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with a link that a deployment turns; from wherever the process goes."""
+    (path / "elsewhere").mkdir(parents=True)
+    monkeypatch.chdir(path)
+    for release in ["old", "new"]:
+        hammerspace.open(f"{release}/words", create=True, durability="none").load({"release": release})
+    os.symlink("old", "now")
+    space = hammerspace.open("now/words")
+    before = space.path
+    monkeypatch.chdir("elsewhere")
+    os.symlink("new", path / "next")
+    os.rename(path / "next", path / "now")
+    for _ in range(500):
+        if space.refresh():
+            break
+        assert space["release"] == "old"
+        time.sleep(0.01)
+    assert space["release"] == "new" and space.path == before
+    os.rename(path / "new", path / "newer")
+    (path / "new").mkdir()
+    with pytest.raises(hammerspace.MissingError):
+        space.load({"release": "lost"})
+    assert space["release"] == "new"
+    os.rename(path / "newer" / "words", path / "new" / "words")
+    space.load({"release": "found"})
+    assert space["release"] == "found" == hammerspace.open(path / "new/words")["release"]
