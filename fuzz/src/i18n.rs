@@ -71,4 +71,8 @@ impl Texts for Space {
         self.0.remove(key);
         Ok(())
     }
+
+    fn keys(&mut self) -> Result<Vec<Vec<u8>>> {
+        Ok(self.0.keys().cloned().collect())
+    }
 }

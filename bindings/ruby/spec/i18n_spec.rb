@@ -113,9 +113,26 @@ RSpec.describe I18n::Backend::Hammerspace do
     expect([reader.translate(:de, :a), reader.refresh, reader.translate(:de, :a)]).to eq(['1', true, '2'])
   end
 
+  it 'looks for locales among all keys only where none are listed' do
+    I18n.backend.hash['fr.by.hand'] = 'x'
+    I18n.backend.publish
+    expect(I18n.available_locales).to eq([:fr])
+    store(:de, a: '1')
+    store(:'pt-BR', a: nil)
+    store(:it)
+    I18n.backend.publish
+    reader = described_class.new(path)
+    reader.hash.define_singleton_method(:each_key) { raise 'all keys are looked at' }
+    expect(reader.available_locales).to eq(%i[fr de])
+    store(:it, a: '1')
+    I18n.backend.publish
+    expect(reader.refresh && reader.available_locales).to eq(%i[fr de it])
+  end
+
   it 'says which locales there are while another thread is looking' do
     store(:de, a: '1')
     store(:fr, a: '1')
+    I18n.backend.hash.delete('.')
     I18n.backend.publish
     reader = described_class.new(path)
     expect(reader.translate(:de, :a)).to eq('1')

@@ -12,7 +12,8 @@
 //! 1. A tree's entry names all that was stored below it, now and before, but for what `null` has taken away.
 //! 2. Where a leaf takes a tree's place, what the tree named is gone.
 //! 3. Of a name that occurs twice the last value counts, at the place of the first, so that each key is written once.
-//! 4. Time and bytes out are linear in the input and in what is replaced (`budget.rs`).
+//! 4. Where locales are listed, all of them are: by [`Locales`], which whoever puts keys keeps.
+//! 5. Time and bytes out are linear in the input and in what is replaced (`budget.rs`).
 
 use std::borrow::Cow;
 
@@ -32,6 +33,8 @@ pub trait Texts {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
     /// Takes a key away.
     fn delete(&mut self, key: &[u8]) -> Result<()>;
+    /// All keys that are there now.
+    fn keys(&mut self) -> Result<Vec<Vec<u8>>>;
 }
 
 /// Whether a format has types, lists and trees: others are read by [`read`](crate::read), as they are for everybody.
@@ -82,6 +85,55 @@ pub fn read(format: Format, bytes: &[u8], parents: &Parents, texts: &mut dyn Tex
     let mut loader = Loader { key: Vec::new(), texts, budget, count: 0 };
     loader.locales(&root)?;
     Ok(loader.count)
+}
+
+/// The key of the list of locales, which is a tree's entry.
+pub const LOCALES: &[u8] = b".";
+
+/// Whether this is a list of locales, which says nothing of any space but its own.
+pub fn is_list(key: &[u8], value: &[u8]) -> bool {
+    key == LOCALES && children(value).is_some()
+}
+
+/// The locales that something was put below.
+#[derive(Default)]
+pub struct Locales(IndexSet<String>);
+
+impl Locales {
+    /// Notes the locale of a key that was put.
+    pub fn note(&mut self, key: &[u8]) {
+        if let Some(name) = locale(key).filter(|name| !self.0.contains(*name)) {
+            self.0.insert(name.into());
+        }
+    }
+
+    /// Lists them beside those that are listed. Where none are, all keys are looked at for them, so that no reader has to.
+    ///
+    /// # Errors
+    /// Those of `texts`.
+    pub fn list(self, texts: &mut dyn Texts) -> Result<()> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let listed = texts.get(LOCALES)?.and_then(|value| children(&value));
+        let old = listed.as_ref().map_or(0, IndexSet::len);
+        let mut all = match listed {
+            Some(listed) => listed,
+            None => texts.keys()?.iter().filter_map(|key| locale(key)).map(String::from).collect(),
+        };
+        all.extend(self.0);
+        if all.len() > old {
+            let entry = Json::entry(&mut Budget::new(0, 0), |json| json.children(&all))?;
+            texts.put(LOCALES, &entry)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a key begins with, up to the first dot.
+fn locale(key: &[u8]) -> Option<&str> {
+    let name = key.split(|byte| DOT.as_bytes().contains(byte)).next()?;
+    str::from_utf8(name).ok().filter(|name| !name.is_empty())
 }
 
 struct Loader<'t> {

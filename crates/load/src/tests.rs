@@ -327,11 +327,25 @@ impl i18n::Texts for Map {
         self.0.remove(key);
         Ok(())
     }
+
+    fn keys(&mut self) -> Result<Vec<Vec<u8>>> {
+        Ok(self.0.keys().cloned().collect())
+    }
 }
 
 impl Map {
     fn read(&mut self, format: Format, prefix: &str, text: impl AsRef<[u8]>) -> Result<u64> {
         i18n::read(format, text.as_ref(), &i18n::Parents::of(prefix.as_bytes())?, self)
+    }
+
+    /// The list after keys like these were put.
+    fn list(&mut self, keys: &[&str]) -> Option<String> {
+        let mut locales = i18n::Locales::default();
+        for key in keys {
+            locales.note(key.as_bytes());
+        }
+        locales.list(self).unwrap();
+        self.0.get(&b"."[..]).map(|value| String::from_utf8(value.clone()).unwrap())
     }
 
     #[track_caller]
@@ -352,8 +366,19 @@ fn translations_are_stored_as_their_format_page_says() {
     let entries: Vec<_> = listing.lines().map(|line| line.split_once(' ').unwrap()).collect();
     let entries: Vec<_> = entries.iter().map(|&(key, value)| (key, value.trim_start())).collect();
     let mut map = Map::default();
-    assert_eq!(map.read(Format::Yaml, "", block("yaml")).unwrap(), entries.len() as u64);
+    assert_eq!(map.read(Format::Yaml, "", block("yaml")).unwrap(), entries.len() as u64 - 1);
+    assert!(map.list(&["de.shop", "de"]).is_some());
     map.is(&entries);
+}
+
+#[test]
+fn locales_are_listed_with_those_before_them() {
+    let mut map = Map::default();
+    assert_eq!(map.list(&["", ".", ".x"]), None);
+    map.0 = [("fr.by.hand", "x"), (".", "a text"), ("it", "x")].map(|(key, value)| (key.into(), value.into())).into();
+    assert_eq!(map.list(&["de.a", "it.b"]).unwrap(), r#"␀{"children":["fr","it","de"]}"#.replace('␀', "\0"));
+    map.0.insert("es.by.hand".into(), "x".into());
+    assert_eq!(map.list(&["de.a.b", "en"]).unwrap(), r#"␀{"children":["fr","it","de","en"]}"#.replace('␀', "\0"));
 }
 
 #[test]

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use hammerspace::{Error, Kind, Result, Writer};
+use hammerspace::{Error, Kind, Result, Space, Writer};
 use hammerspace_error::Doing;
-use hammerspace_load::i18n::{self, Parents, Texts};
+use hammerspace_load::i18n::{self, LOCALES, Locales, Parents, Texts};
 use hammerspace_load::{Format, Options};
 use hammerspace_tables::Pair;
 use serde::Serialize;
@@ -95,22 +95,34 @@ impl Load {
         let sources = self.files.iter().map(|file| self.source(file)).collect::<Result<Vec<_>>>()?;
         let bytes = self.files.iter().map(|file| len(file)).sum::<Result<u64>>()?;
         let options = self.publishing.options().effort(self.indexing.effort());
-        let mut writer = if self.replace {
+        let writer = if self.replace {
             options.mend().create(&self.space)?.replace()?
         } else {
-            options.create(&self.space)?.writer()?
+            self.update(&options.create(&self.space)?)?
         };
+        let locales = self.reading.i18n.then(Locales::default);
+        let mut target = Target { writer, space: &self.space, locales };
         let progress = Progress::bytes("load", bytes);
         let mut files = Vec::new();
         for (file, source) in self.files.iter().zip(sources) {
-            files.push(self.load(file, source, &mut writer, &progress).map_err(|error| error.file(file))?);
+            files.push(self.load(file, source, &mut target, &progress).map_err(|error| error.file(file))?);
         }
         drop(progress);
         let publishing = Progress::unknown("publish");
-        let version = writer.publish()?;
+        let version = target.publish()?;
         drop(publishing);
         out.answer(&Answer { version, files })?;
         Ok(Outcome::Found)
+    }
+
+    /// A writer that starts from what is there, but for a list of locales, which will be short of those that we load.
+    fn update(&self, space: &Space) -> Result<Writer> {
+        let is_listed = space.get(LOCALES)?.is_some_and(|value| i18n::is_list(LOCALES, &value));
+        let mut writer = space.writer()?;
+        if is_listed && !self.reading.i18n {
+            writer.delete(LOCALES)?;
+        }
+        Ok(writer)
     }
 
     fn source(&self, file: &Path) -> Result<Source> {
@@ -119,20 +131,20 @@ impl Load {
         })
     }
 
-    fn load(&self, file: &Path, source: Source, writer: &mut Writer, progress: &Progress) -> Result<Loaded> {
+    fn load(&self, file: &Path, source: Source, target: &mut Target, progress: &Progress) -> Result<Loaded> {
         let prefix = self.prefix.of(file)?;
         let parents = if self.reading.i18n { Some(Parents::of(&prefix)?) } else { None };
         let pairs = match (source, parents) {
             (Source::Text(format), Some(parents)) if i18n::is_typed(format) => {
                 let mut bytes = Vec::new();
                 open(file, progress)?.read_to_end(&mut bytes).doing("read the file")?;
-                i18n::read(format, &bytes, &parents, &mut Translations { writer, space: &self.space })?
+                i18n::read(format, &bytes, &parents, target)?
             }
             (Source::Text(Format::Po | Format::Mo), Some(parents)) if parents.is_empty() => {
                 return Err(Error::new(Kind::Invalid, "a catalogue does not name its locale")
                     .remedy("give `--prefix '{locale}.'`, or the locale and a dot"));
             }
-            (source, _) => self.load_pairs(file, source, &prefix, writer, progress)?,
+            (source, _) => self.load_pairs(file, source, &prefix, target, progress)?,
         };
         let prefix = String::from_utf8_lossy(&prefix).into_owned();
         Ok(Loaded { file: file.to_string_lossy().into_owned(), format: source.name(), prefix, pairs })
@@ -143,15 +155,18 @@ impl Load {
         file: &Path,
         source: Source,
         prefix: &[u8],
-        writer: &mut Writer,
+        target: &mut Target,
         progress: &Progress,
     ) -> Result<u64> {
         let (mut key, mut pairs) = (prefix.to_vec(), 0);
         let mut put = |bare: &[u8], value: &[u8]| {
             key.truncate(prefix.len());
             key.extend_from_slice(bare);
+            if i18n::is_list(&key, value) {
+                return Ok(());
+            }
             pairs += 1;
-            writer.put(&key, value).map_err(|error| error.file(&self.space))
+            target.put(&key, value)
         };
         match source {
             Source::Text(format) => self.read(file, format, progress, &mut put)?,
@@ -167,23 +182,41 @@ impl Load {
     }
 }
 
-/// What a writer is to translations.
-struct Translations<'w> {
-    writer: &'w mut Writer,
-    space: &'w Path,
+/// Where everything goes.
+struct Target<'a> {
+    writer: Writer,
+    space: &'a Path,
+    /// Of what was put, for I18n.
+    locales: Option<Locales>,
 }
 
-impl Texts for Translations<'_> {
+impl Target<'_> {
+    fn publish(mut self) -> Result<u64> {
+        if let Some(locales) = self.locales.take() {
+            locales.list(&mut self)?;
+        }
+        self.writer.publish()
+    }
+}
+
+impl Texts for Target<'_> {
     fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.writer.get(key).map_err(|error| error.file(self.space))
     }
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        if let Some(locales) = &mut self.locales {
+            locales.note(key);
+        }
         self.writer.put(key, value).map_err(|error| error.file(self.space))
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<()> {
         self.writer.delete(key).map_err(|error| error.file(self.space))
+    }
+
+    fn keys(&mut self) -> Result<Vec<Vec<u8>>> {
+        self.writer.keys().map_err(|error| error.file(self.space))
     }
 }
 

@@ -55,7 +55,7 @@ fn translations_for_ruby_name_their_locale_or_are_below_one() {
     let exported = place.run("export s --format json").ends(0).object();
     let expected = serde_json::json!({
         "de": "\0{\"children\":[\"shop\"]}", "de.shop": "\0{\"children\":[\"title\"]}", "de.shop.title": "Laden",
-        "de.": "Language: de", "de.e. g.": "z. B.", "de.flat": "flach",
+        "de.": "Language: de", "de.e. g.": "z. B.", "de.flat": "flach", ".": "\0{\"children\":[\"de\"]}",
     });
     assert_eq!(exported, expected);
     for (arguments, code, finding) in [
@@ -68,6 +68,29 @@ fn translations_for_ruby_name_their_locale_or_are_below_one() {
         assert!(said.contains(finding), "{said}");
     }
     assert_eq!(place.run("export s --format json").ends(0).object(), expected);
+}
+
+#[test]
+fn locales_are_listed_by_who_knows_them_and_by_nobody_else() {
+    let place = Place::new();
+    place.write("de.po", "msgid \"yes\"\nmsgstr \"ja\"\n");
+    place.write("flat.tsv", "fr.yes\toui\n");
+    place.write("dot.tsv", ".\tdot\n");
+    let listed = || place.run("get s .").ends(0).text().to_owned();
+    place.run("load s flat.tsv").ends(0);
+    place.run("load s de.po --i18n --prefix {locale}.").ends(0);
+    assert_eq!(listed(), "\0{\"children\":[\"fr\",\"de\"]}");
+    place.run("load s flat.tsv --i18n --prefix it.").ends(0);
+    assert_eq!(listed(), "\0{\"children\":[\"fr\",\"de\",\"it\"]}");
+    place.run("export s --format sparkey --output copy.spi").ends(0);
+    place.run("load t flat.tsv copy.spi").ends(0);
+    place.run("get t .").ends(1);
+    place.run("load s flat.tsv --prefix en.").ends(0);
+    place.run("get s .").ends(1);
+    for _ in 0..2 {
+        place.run("load s dot.tsv").ends(0);
+        assert_eq!(listed(), "dot");
+    }
 }
 
 #[test]

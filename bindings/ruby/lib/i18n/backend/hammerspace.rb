@@ -84,6 +84,8 @@ module I18n
         PLURALS = %w[zero one two few many other].freeze
         # The parts that a key may have of which one is a link.
         PARTS_MAX = 64
+        # The key that lists the locales, so that nobody has to look at all keys for them.
+        LOCALES = '.'
 
         # The Hammerspace::Hash.
         attr_reader :hash
@@ -100,6 +102,7 @@ module I18n
           raise ::Hammerspace::InvalidError, "#{data.inspect} is below #{locale}: there go only hashes" unless data.is_a?(::Hash)
 
           store_in(locale.to_s, encoded(data, options.fetch(:escape, true)))
+          list(locale.to_s)
           data
         end
 
@@ -121,8 +124,7 @@ module I18n
           known, version = @locales, hash.uid
           # One object, so that a thread that comes in between sees all of it or nothing.
           unless known && version && known.version == version
-            names = hash.each_key.map { |key| key[/\A[^.]+/] }.uniq.compact.map(&:to_sym)
-            @locales = known = Locales.new(version, names.freeze).freeze
+            @locales = known = Locales.new(version, locales_in(hash).map(&:to_sym).freeze).freeze
           end
           known.names.dup
         end
@@ -156,6 +158,17 @@ module I18n
 
           I18n.config.clear_available_locales_set
         end
+
+        # Spaces that others than we and `hammerspace load --i18n` have written list none.
+        def locales_in(hash)
+          text = hash[LOCALES]
+          listed = text && Typed.decode(text)
+          return listed.names if listed.is_a?(Children)
+
+          hash.each_key.with_object({}) { |key, names| names[locale_of(key)] = true }.keys.compact
+        end
+
+        def locale_of(key) = key[/\A[^.]+/]
 
         def at(key)
           return @procs[key] if @procs.key?(key)
@@ -229,6 +242,16 @@ module I18n
           all = (old | there.keys) - gone.keys
           # What never was a tree does not become one because something was to be removed from it.
           hash[path] = Typed.encode(Children.new(all)) unless all == old
+        end
+
+        # One that has something stored is one.
+        def list(locale)
+          return if children(locale).nil?
+
+          # Not by our hash, where reading would publish what is pending.
+          before = children(LOCALES)
+          names = (before || locales_in(::Hammerspace.new(hash.path, hash.options))) | [locale_of(locale)]
+          hash[LOCALES] = Typed.encode(Children.new(names)) unless names == before
         end
 
         def store_at(key, value)
