@@ -32,6 +32,7 @@ RSpec.describe Hammerspace::Backend do
     expect([hash.each { nil }, hash.each_key { nil }, hash.delete_if { |key, _value| key == 'a' }]).to all(equal(hash))
     expect([hash.map { |key, value| key + value }, hash.shift, hash.size, hash.empty?])
       .to eq([%w[bBnew cC], %w[b Bnew], 1, false])
+    expect([hash.in_one_step { hash['y'] = 'Y' }, hash.delete('y')]).to eq([hash, 'Y'])
     expect([hash.replace('z' => 'Z').to_a, hash.clear, hash.length]).to eq([[%w[z Z]], hash, 0])
     expect([hash == {}, hash.flatten, hash.has_value?('Z'), hash.select! { true }]).to eq([true, [], false, nil])
   end

@@ -333,6 +333,23 @@ RSpec.describe Hammerspace::Hash do
       expect(hash.keys).to eq(%w[a b c pending])
     end
 
+    it 'in_one_step lets nobody publish a part, and goes on after an error' do
+      hash.publish
+      reading = nil
+      step = hash.in_one_step do
+        hash['a'] = 'new'
+        reading = Thread.new { hash.values_at('a', 'b') }
+        sleep 0.01
+        hash.delete('b')
+        expect([hash.peek('a'), hash.peek('b'), open['a']]).to eq(['new', nil, 'A'])
+      end
+      expect([step, reading.value]).to match([equal(hash), ['new', nil]])
+      expect { hash.in_one_step { hash['c'] } }.to raise_error(ThreadError)
+      expect { hash.in_one_step { raise IndexError } }.to raise_error(IndexError)
+      expect { hash.in_one_step }.to raise_error(LocalJumpError)
+      expect(hash.to_h).to eq('a' => 'new', 'c' => 'C')
+    end
+
     it 'merge! and update' do
       other = Hammerspace.new("#{path}-other").tap { |it| it['b'] = 'theirs' }
       expect(hash.merge!(other)).to equal(hash)

@@ -47,6 +47,25 @@ RSpec.describe I18n::Backend::Hammerspace do
       .to eq(['ein Apfel', '5 Äpfel', 'Hallo Welt'])
   end
 
+  it 'stores in one step, which a thread that reads waits for' do
+    seen, reading = [], nil
+    read = -> { Thread.new { I18n.t(:e, locale: :en) && seen << open.to_h.keys } }
+    I18n.backend.hash.define_singleton_method(:[]=) do |key, value|
+      super(key, value)
+      reading ||= read.call
+      sleep 0.01
+    end
+    store(:en, a: { c: '2', d: '2' }, e: '2')
+    reading.join
+    expect(seen).to eq([%w[en.a.c en.a.d en.a en.e en .]])
+  end
+
+  it 'keeps what threads store side by side' do
+    I18n.backend.hash.define_singleton_method(:peek) { |key| super(key).tap { sleep 0.001 } }
+    3.times.map { |at| Thread.new { 3.times { |n| store(:en, tree: { "#{at} #{n}" => 'x' }) } } }.each(&:join)
+    expect(I18n.t(:tree, locale: :en).size).to eq(9)
+  end
+
   it 'finds nothing by a link that leads below itself' do
     store(:en, a: :'a.b')
     expect([I18n.exists?(:a), I18n.exists?(:'a.b')]).to eq([false, false])

@@ -109,6 +109,12 @@ static VALUE begin_update(VALUE self) {
     return Qnil;
 }
 
+static VALUE in_one_step(VALUE self) {
+    rb_need_block();
+    store_write_alone(store_of(self));
+    return store_of(self)->frontend;
+}
+
 static VALUE peek(VALUE self, VALUE key) {
     return store_peek(store_of(self), string(key));
 }
@@ -310,6 +316,7 @@ static void define_both(VALUE class) {
     rb_define_method(class, "uid", uid, 0);
     rb_define_method(class, "rollback", rollback, -1);
     rb_define_private_method(class, "begin_update", begin_update, 0);
+    rb_define_method(class, "in_one_step", in_one_step, 0);
     rb_define_method(class, "peek", peek, 1);
     rb_define_private_method(class, "version_list", versions_list, 0);
 }

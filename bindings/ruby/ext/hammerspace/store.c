@@ -227,6 +227,19 @@ void store_begin(store *store) {
     run(&task);
 }
 
+// Direct writes and peeks are for all again, what takes a turn waits.
+static void let_write(task *task) {
+    turn_to_writing(task);
+    if (task->error) return;
+    task->store->busy = false;
+    rb_yield_values(0);
+}
+
+void store_write_alone(store *store) {
+    task task = {.store = store, .work = begin, .settle = let_write};
+    run(&task);
+}
+
 static hammerspace_error *begin_replacement(task *task) {
     hammerspace_error *error = open_space(task->store);
     return error ? error : hammerspace_space_replace(task->store->space, task->draft);

@@ -113,6 +113,8 @@ extern unsigned forks;
 snapshot *store_open(store *store);
 // Begins an update, where nothing is pending.
 void store_begin(store *store);
+// Yields to a block that writes, while no other thread publishes.
+void store_write_alone(store *store);
 // Publishes what is pending; its number, or 0.
 uint64_t store_publish(store *store);
 // Publishes what is pending, and closes everything. Who is interrupted before that has closed nothing.

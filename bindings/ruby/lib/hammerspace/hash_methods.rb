@@ -76,6 +76,13 @@ module Hammerspace
 
     def has_value?(value) = each_value.any? { |other| other == value }
 
+    # What the block writes is one step for other threads: natively none of them reads or publishes until it has ended. In it
+    # one sets, deletes and peeks; what else would take a turn is a ThreadError.
+    def in_one_step
+      yield
+      frontend
+    end
+
     def include?(key) = has_key?(key)
 
     def keep_if(&block)

@@ -97,12 +97,15 @@ module I18n
         end
 
         # Adds translations, all of them or, where one cannot be stored, none. Others see them once they are published: by
-        # +publish+, or the next lookup here.
+        # +publish+, or the next lookup here, of any thread, which waits until all of them are there.
         def store_translations(locale, data, options = EMPTY_HASH)
           raise ::Hammerspace::InvalidError, "#{data.inspect} is below #{locale}: there go only hashes" unless data.is_a?(::Hash)
 
-          store_in(locale.to_s, encoded(data, options.fetch(:escape, true)))
-          list(locale.to_s)
+          tree = encoded(data, options.fetch(:escape, true))
+          hash.in_one_step do
+            store_in(locale.to_s, tree)
+            list(locale.to_s)
+          end
           data
         end
 
