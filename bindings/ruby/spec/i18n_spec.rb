@@ -60,6 +60,18 @@ RSpec.describe I18n::Backend::Hammerspace do
     expect(seen).to eq([%w[en.a.c en.a.d en.a en.e en .]])
   end
 
+  it 'reads a tree from one version, though another thread refreshes' do
+    store(:en, big: { a: '1', b: { c: '1' }, gone: '1' })
+    I18n.backend.publish
+    reader = described_class.new(path)
+    reader.translate(:en, :big)
+    store(:en, big: { a: '2', b: { c: '2' }, gone: nil })
+    I18n.backend.publish
+    # As another thread does, and once it has read one of them.
+    reader.hash.define_singleton_method(:[]) { |key| super(key).tap { refresh if key == 'en.big.a' } }
+    expect(reader.translate(:en, :big)).to eq(a: '2', b: { c: '2' })
+  end
+
   it 'keeps what threads store side by side' do
     I18n.backend.hash.define_singleton_method(:peek) { |key| super(key).tap { sleep 0.001 } }
     3.times.map { |at| Thread.new { 3.times { |n| store(:en, tree: { "#{at} #{n}" => 'x' }) } } }.each(&:join)

@@ -180,7 +180,27 @@ module I18n
           return if text.nil?
 
           value = Typed.decode(text)
-          value.is_a?(Children) ? subtree(key, value.names) : value
+          value.is_a?(Children) ? whole(key) : value
+        end
+
+        # A tree is read key by key: from a copy, which nobody else refreshes, where another thread refreshed meanwhile.
+        def whole(key)
+          version = hash.uid
+          found = read(key, hash)
+          return found if hash.uid == version
+
+          copy = hash.dup
+          read(key, copy)
+        ensure
+          copy&.close
+        end
+
+        def read(key, from)
+          return @procs[key] if @procs.key?(key)
+
+          text = from[key]
+          value = text && Typed.decode(text)
+          value.is_a?(Children) ? subtree(key, value.names, from) : value
         end
 
         # The first form is that of one thing.
@@ -195,9 +215,9 @@ module I18n
         end
 
         # Forms for counts that the command loaded are named nowhere, and belong to it as well.
-        def subtree(key, names)
+        def subtree(key, names, from)
           (names | PLURALS).each_with_object({}) do |name, tree|
-            value = at("#{key}.#{name}")
+            value = read("#{key}.#{name}", from)
             tree[name.tr(Flatten::SEPARATOR_ESCAPE_CHAR, Flatten::FLATTEN_SEPARATOR).to_sym] = value unless value.nil?
           end
         end
