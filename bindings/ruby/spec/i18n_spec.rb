@@ -60,6 +60,12 @@ RSpec.describe I18n::Backend::Hammerspace do
     expect(seen).to eq([%w[en.a.c en.a.d en.a en.e en .]])
   end
 
+  it 'finds what there is before a last dot, and by a dot alone all' do
+    store(:en, a: { b: 'x' })
+    expect([I18n.t('.'), I18n.t('.', scope: :a), I18n.t('a.'), I18n.t('a.b.'), I18n.exists?('b.')])
+      .to eq([{ a: { b: 'x' } }, { b: 'x' }, { b: 'x' }, 'x', false])
+  end
+
   it 'reads a tree from one version, though another thread refreshes' do
     store(:en, big: { a: '1', b: { c: '1' }, gone: '1' })
     I18n.backend.publish

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'i18n/backend/hammerspace'
 require 'rbs'
 
 # The signatures are well-formed, and of what there is: no method without one, none for a method that is gone.
@@ -13,16 +14,16 @@ RSpec.describe 'Signatures' do
 
   def signed(name)
     methods = builder.build_instance(TypeName("::#{name}")).methods
-    methods.select { |_, one| one.defined_in.to_s.start_with?('::Hammerspace') && !one.private? }.keys
+    methods.select { |_, one| one.defined_in.to_s.match?(/\A::(I18n::Backend::)?Hammerspace/) && !one.private? }.keys
   end
 
   def public_methods_of(type)
-    own = [type, *type.ancestors.select { |one| one.name.to_s.start_with?('Hammerspace') }]
+    own = [type, *type.ancestors.select { |one| one.name.to_s.match?(/\A(I18n::Backend::)?Hammerspace/) }]
     own.flat_map { |one| one.public_instance_methods(false) }.uniq - %i[freeze initialize_copy]
   end
 
   [Hammerspace::Hash, Hammerspace::Backend::Base, Hammerspace::Backend::Sparkey, Hammerspace::Refresh,
-   Hammerspace::Error].each do |type|
+   Hammerspace::Error, I18n::Backend::Hammerspace].each do |type|
     it "are complete for #{type}" do
       expect(signed(type.name).sort).to eq(public_methods_of(type).sort)
     end

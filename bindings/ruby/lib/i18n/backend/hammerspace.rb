@@ -144,6 +144,8 @@ module I18n
         def lookup(locale, key, scope = [], options = EMPTY_HASH)
           key = "#{locale}.#{Flatten.normalize_flat_keys(locale, key, scope, options[:separator])}"
           found = at(key)
+          # A catalogue's msgid may end with dots; otherwise they mean nothing, and a dot alone is all there is.
+          found = at(key.sub(/\.+\z/, '')) if found.nil? && key.end_with?('.')
           found = at_link(locale, key) if found.nil?
           found = plurals(key) if found.nil? && options[:count]
           found = form(locale, found, options[:count]) if found.is_a?(Forms)
