@@ -477,11 +477,16 @@ struct hammerspace_error *hammerspace_writer_get(struct hammerspace_writer *writ
                                                  size_t key_len,
                                                  struct hammerspace_value *value);
 
-// Makes this the current version, in one step, and gives its number (`number` may be NULL). Whether it succeeds or not, all
-// that is left to do with the writer is to free it. If it fails the version before is still current, unless the error says
-// otherwise.
+// Makes this the current version, in one step, and gives its number (`number` may be NULL). All that is left to do with the
+// writer then is to free it. If it fails the version before is still current, unless the error says otherwise, and
+// `hammerspace_writer_is_pending` tells whether it can be tried again.
 struct hammerspace_error *hammerspace_writer_publish(struct hammerspace_writer *writer,
                                                      uint64_t *number);
+
+// Whether a writer has anything left to publish: false once it has published, and for NULL. After a failure true means that
+// nothing is lost, and that it can be published once the cause is gone, as after making room; only if a sync failed each later
+// try fails, and says so.
+bool hammerspace_writer_is_pending(const struct hammerspace_writer *writer);
 
 // Frees a writer, and drops what it did not publish. NULL is fine.
 void hammerspace_writer_free(struct hammerspace_writer *writer);

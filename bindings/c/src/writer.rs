@@ -71,9 +71,9 @@ pub extern "C" fn hammerspace_writer_get(
     })
 }
 
-/// Makes this the current version, in one step, and gives its number (`number` may be NULL). Whether it succeeds or not, all
-/// that is left to do with the writer is to free it. If it fails the version before is still current, unless the error says
-/// otherwise.
+/// Makes this the current version, in one step, and gives its number (`number` may be NULL). All that is left to do with the
+/// writer then is to free it. If it fails the version before is still current, unless the error says otherwise, and
+/// `hammerspace_writer_is_pending` tells whether it can be tried again.
 #[unsafe(no_mangle)]
 pub extern "C" fn hammerspace_writer_publish(
     writer: Option<&mut Writer>,
@@ -81,9 +81,21 @@ pub extern "C" fn hammerspace_writer_publish(
 ) -> Option<Box<Error>> {
     let mut unwanted = MaybeUninit::uninit();
     fill(Some(number.unwrap_or(&mut unwanted)), 0, || {
-        let writer = given(writer, WRITER)?.0.take();
-        writer.ok_or_else(|| invalid("the writer has published before; take a new one"))?.publish()
+        let place = &mut given(writer, WRITER)?.0;
+        let writer = place.take().ok_or_else(|| invalid("the writer has published before; take a new one"))?;
+        writer.try_publish().map_err(|failed| {
+            *place = failed.writer;
+            failed.error
+        })
     })
+}
+
+/// Whether a writer has anything left to publish: false once it has published, and for NULL. After a failure true means that
+/// nothing is lost, and that it can be published once the cause is gone, as after making room; only if a sync failed each later
+/// try fails, and says so.
+#[unsafe(no_mangle)]
+pub extern "C" fn hammerspace_writer_is_pending(writer: Option<&Writer>) -> bool {
+    writer.is_some_and(|writer| writer.0.is_some())
 }
 
 /// Frees a writer, and drops what it did not publish. NULL is fine.

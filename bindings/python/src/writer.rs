@@ -98,15 +98,17 @@ impl Writer {
         Ok(())
     }
 
-    /// Makes it the current version, to which the space it was begun on moves on. Gives its number.
+    /// Makes it the current version, to which the space it was begun on moves on. Gives its number. Where that fails it is pending
+    /// still.
     fn publish(&self, py: Python<'_>) -> PyResult<u64> {
         let taken = self.lock(py).take();
         let writer = taken.ok_or_else(ended)?;
-        py.detach(|| {
-            let number = writer.publish()?;
-            self.space.refresh().map(|_| number)
-        })
-        .map_err(raised)
+        let number = py.detach(|| writer.try_publish()).map_err(|failed| {
+            *self.lock(py) = failed.writer;
+            raised(failed.error)
+        })?;
+        py.detach(|| self.space.refresh()).map_err(raised)?;
+        Ok(number)
     }
 
     /// Gives it up: nothing is published, and nothing is left behind.

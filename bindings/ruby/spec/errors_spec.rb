@@ -87,6 +87,46 @@ RSpec.describe Hammerspace::Error do
     expect { Hammerspace.new("a\0b") }.to raise_error(ArgumentError)
   end
 
+  # A file that may not grow is a full disk to whoever writes it.
+  it 'leaves what is pending as it was where a disk is full, until there is room' do
+    publish('a' => '1')
+    answer = in_child do
+      trap('XFSZ', 'IGNORE')
+      hash = open
+      hash['b'] = 'important' * 100_000
+      Process.setrlimit(:FSIZE, 1000, Process::RLIM_INFINITY)
+      uses = [-> { hash.publish }, -> { hash.close }, -> { Thread.new { hash['a'] }.tap { |it| it.report_on_exception = false }.value },
+              -> { hash.publish }, -> { hash.rollback }, -> { hash.close }]
+      refused = uses.map do |use|
+        use.call
+      rescue Hammerspace::Error => error
+        error.kind
+      end
+      Process.setrlimit(:FSIZE, Process::RLIM_INFINITY)
+      hash['c'] = '3'
+      [refused, hash.publish, hash['b'].size, hash.keys.sort]
+    end
+    expect(answer).to eq([[:full] * 6, 2, 900_000, %w[a b c]])
+  end
+
+  it 'is raised for a full disk until what is pending is discarded' do
+    publish('a' => '1')
+    answer = in_child do
+      trap('XFSZ', 'IGNORE')
+      hash = open
+      hash['b'] = 'important' * 100
+      Process.setrlimit(:FSIZE, 500, Process::RLIM_INFINITY)
+      refused = begin
+        hash.close
+      rescue Hammerspace::FullError
+        true
+      end
+      [refused, hash.discard.publish, hash['b'], hash['a']]
+    end
+    expect(answer).to eq([true, nil, nil, '1'])
+    expect(directories.size).to eq(1)
+  end
+
   it 'does not keep those from reading who may only read', if: Process.uid.zero? do
     publish('a' => '1')
     FileUtils.chmod(0o555, path)

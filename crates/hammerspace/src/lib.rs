@@ -89,7 +89,7 @@
 
 pub use hammerspace_space::{
     Compression, Durability, Effort, Error, IndexHeader, Kind, LogHeader, Options, Paging, Pair, Pairs, Report, Result,
-    Snapshot, Space, Value, VersionInfo, Writer,
+    Snapshot, Space, Unpublished, Value, VersionInfo, Writer,
 };
 
 pub use hammerspace_store::Store;

@@ -13,6 +13,9 @@ use crate::layout::{DEAD, LOG, new_uid};
 use crate::lock::Locked;
 use crate::stamp;
 
+/// Against a failed sync.
+pub(crate) const WRITE_AGAIN: &str = "give up this writer, and write all of it again with a new one";
+
 /// The private directory. Dropping it removes it, unless it was published or belongs to another process.
 pub(crate) struct Draft {
     pub(crate) home: Arc<Home>,
@@ -22,6 +25,8 @@ pub(crate) struct Draft {
     _stamp: Owned,
     owner: Owner,
     pub(crate) published: bool,
+    /// Whether a sync failed. The kernel may have dropped what it could not write, and would call the next sync a success.
+    pub(crate) lost: bool,
 }
 
 impl Draft {
@@ -34,7 +39,7 @@ impl Draft {
         let stamp = stamp::create(&home.dir.create_dir(&unborn)?)?;
         home.dir.rename(&unborn, &uid)?;
         let dir = home.dir.open_dir(&uid)?.ok_or_else(|| vanished(&home.dir, &uid))?;
-        Ok(Self { home, uid, dir, _stamp: stamp, owner: Owner::us(), published: false })
+        Ok(Self { home, uid, dir, _stamp: stamp, owner: Owner::us(), published: false, lost: false })
     }
 
     pub(crate) fn create_log(&self) -> Result<Owned> {
@@ -44,6 +49,15 @@ impl Draft {
     /// Refuses to go on in a process that is not the one that made it.
     pub(crate) fn check_owner(&self) -> Result<()> {
         self.owner.check()
+    }
+
+    /// Refuses to publish what may not be there after a power cut.
+    pub(crate) fn check_kept(&self) -> Result<()> {
+        if !self.lost {
+            return Ok(());
+        }
+        let finding = "the new version could not be synced, and what is pending may be damaged";
+        Err(Error::new(Kind::Io, finding).file(self.dir.path()).remedy(WRITE_AGAIN))
     }
 
     /// Gives an error of the log the file's name; a child's write, which [`Owned`] refuses, its own words.

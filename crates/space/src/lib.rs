@@ -55,7 +55,7 @@ pub use layout::{lock_page, stamp as stamp_file};
 pub use options::{Durability, Options};
 pub use snapshot::{Pair, Pairs, Snapshot, Value};
 pub use space::Space;
-pub use writer::Writer;
+pub use writer::{Unpublished, Writer};
 
 pub use hammerspace_error::{Error, Kind, Result};
 pub use hammerspace_os::Paging;

@@ -16,7 +16,7 @@ use hammerspace_os::{Dir, File, Map};
 use hammerspace_sparkey::{IndexOptions, Log, update_index, write_index};
 
 use crate::census::Census;
-use crate::draft::Draft;
+use crate::draft::{Draft, WRITE_AGAIN};
 use crate::home::Home;
 use crate::layout::{CURRENT, IN_THE_MAKING, INDEX};
 use crate::lock::Locked;
@@ -25,19 +25,28 @@ use crate::sweep::sweep;
 use crate::version::Version;
 
 /// Publishes a finished log; gives the new version's number. `base` is the version that the log continues, if any.
-pub(crate) fn publish(mut draft: Draft, log: &File, base: Option<&Version>) -> Result<u64> {
-    let index = index(&draft, log, base)?;
+pub(crate) fn publish(draft: &mut Draft, log: &File, base: Option<&Version>) -> Result<u64> {
+    let index = index(draft, log, base)?;
     if draft.home.is_durable() {
-        log.sync()?;
-        index.sync()?;
-        draft.dir.sync()?;
-        draft.home.dir.sync()?;
+        sync(draft, log, &index).map_err(|error| {
+            draft.lost = true;
+            error.remedy(WRITE_AGAIN)
+        })?;
     }
-    change_current(&mut draft)
+    change_current(draft)
+}
+
+fn sync(draft: &Draft, log: &File, index: &File) -> Result<()> {
+    log.sync()?;
+    index.sync()?;
+    draft.dir.sync()?;
+    draft.home.dir.sync()
 }
 
 fn index(draft: &Draft, log: &File, base: Option<&Version>) -> Result<File> {
     let opened = Log::open(Map::new(log)?).map_err(|error| error.file(log.path()))?.named(log.path());
+    // One may be left by an attempt that failed.
+    draft.dir.unlink(INDEX)?;
     let (mut file, options) = (draft.dir.create_file(INDEX)?, IndexOptions::default());
     if let Some(base) = base {
         file.write_at(&update_index(&opened, base.table.index(), &options)?, 0)?;

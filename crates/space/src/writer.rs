@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use hammerspace_error::Result;
+use hammerspace_error::{Error, Result};
 use hammerspace_os::{Owned, Paging};
 use hammerspace_sparkey::{LogOptions, LogWriter, Table};
 
@@ -174,10 +174,46 @@ impl Writer {
     ///
     /// Should it fail, the version before is still current; the error says so where it is otherwise.
     pub fn publish(self) -> Result<u64> {
-        self.draft.check_owner()?;
-        let (log, _) = self.log.finish().map_err(|error| self.draft.explain(error))?;
-        publish::publish(self.draft, &log.file, self.base.as_ref().filter(|_| self.continues))
+        self.try_publish().map_err(|failed| failed.error)
     }
+
+    /// The same, and gives the writer back where that failed, with all that is pending: to try again once the cause is gone.
+    ///
+    /// ```
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let space = hammerspace_space::Space::create(scratch.path())?;
+    /// let mut writer = space.writer()?;
+    /// writer.put("cartoons", "mallets")?;
+    /// let number = writer.try_publish().or_else(|failed| {
+    ///     // After making room.
+    ///     failed.writer.ok_or(failed.error)?.publish()
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn try_publish(mut self) -> Result<u64, Box<Unpublished>> {
+        self.attempt().map_err(|error| {
+            let writer = (!self.draft.published).then_some(self);
+            Box::new(Unpublished { error, writer })
+        })
+    }
+
+    fn attempt(&mut self) -> Result<u64> {
+        self.draft.check_owner()?;
+        self.draft.check_kept()?;
+        self.flush()?;
+        let base = self.base.as_ref().filter(|_| self.continues);
+        publish::publish(&mut self.draft, &self.log.sink().file, base)
+    }
+}
+
+/// A publication that failed.
+#[derive(Debug)]
+pub struct Unpublished {
+    /// What went wrong.
+    pub error: Error,
+    /// What is pending still. Nothing, where it became current all the same, as the error says. After a failed sync the writer
+    /// refuses to publish, and says why.
+    pub writer: Option<Writer>,
 }
 
 /// Whether appending to a copy of the log serves better than writing the live entries anew: at most half of it is garbage,

@@ -13,6 +13,12 @@ use hammerspace_os::{Buffer, HUGE_PAGE};
 use std::io::{self, Write};
 use std::ops::Range;
 
+/// Where a writer stood, and what was pending then.
+pub(crate) struct Mark {
+    pending: Range<usize>,
+    position: u64,
+}
+
 /// Hands bytes to a sink, a page of some size at a time. Nothing is written on drop.
 pub(crate) struct AlignedWriter<W> {
     sink: W,
@@ -36,7 +42,8 @@ impl<W: Write> AlignedWriter<W> {
         Ok(Self { sink, page: Buffer::new(len)?, pending: start..start, position })
     }
 
-    /// Adds `bytes`, and writes what fills pages to their ends. After an error nobody knows where the sink stands.
+    /// Adds `bytes`, and writes what fills pages to their ends. After an error nobody knows where the sink stands: who has a
+    /// mark goes [back](Self::go_back), and moves the sink to [`position`](Self::position).
     #[inline]
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let end = self.pending.end + bytes.len();
@@ -72,6 +79,33 @@ impl<W: Write> AlignedWriter<W> {
         self.position += self.pending.len() as u64;
         self.pending.start = self.pending.end;
         Ok(self.position)
+    }
+
+    /// To go back to.
+    #[inline]
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { pending: self.pending.clone(), position: self.position }
+    }
+
+    /// Forgets what came since the mark.
+    pub(crate) fn go_back(&mut self, mark: Mark) {
+        if self.position == mark.position {
+            self.pending = mark.pending;
+            return;
+        }
+        // What was pending then is written, and its page may have become another.
+        let Mark { position, pending } = mark;
+        (self.position, self.pending) = (position + pending.len() as u64, pending.end..pending.end);
+    }
+
+    /// Where the sink should stand.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// The sink, for reading what is in it.
+    pub(crate) fn get_ref(&self) -> &W {
+        &self.sink
     }
 
     /// The sink, for writing somewhere else. Whoever moves it puts it back.

@@ -81,7 +81,7 @@ static void publish(const hammerspace_space *space, const char *key, const char 
     WORKS(hammerspace_space_update(space, &writer));
     WORKS(put(writer, key, value));
     WORKS(hammerspace_writer_publish(writer, &number));
-    HOLDS(number == expected);
+    HOLDS(number == expected && !hammerspace_writer_is_pending(writer) && !hammerspace_writer_is_pending(NULL));
     FAILS(INVALID, put(writer, key, value));
     FAILS(INVALID, hammerspace_writer_publish(writer, NULL));
     hammerspace_writer_free(writer);
@@ -455,6 +455,8 @@ static void a_child_reads_and_harms_nothing(void) {
     pid_t child = fork();
     if (child == 0) {
         HOLDS(has(table, "k", "v"));
+        FAILS(INVALID, hammerspace_writer_publish(writer, NULL));
+        HOLDS(hammerspace_writer_is_pending(writer));
         FAILS(INVALID, hammerspace_writer_publish(writer, NULL));
         hammerspace_writer_free(writer);
         hammerspace_table_free(table);

@@ -159,7 +159,10 @@ class Writer(MutableMapping[AnyStr, AnyStr], Generic[AnyStr]):
         self._native.clear()
 
     def publish(self) -> int:
-        """Makes this the current version, in one step, and gives its number. The writer has ended then."""
+        """Makes this the current version, in one step, and gives its number. The writer has ended then.
+
+        Where that fails nothing is lost: publish again once the cause is gone, as after making room, or :meth:`discard`.
+        """
         return self._native.publish()
 
     def discard(self) -> None:

@@ -13,7 +13,8 @@
 // 3. What is pending belongs to the process that wrote it. A child's writes are refused until it lets go of it, as its
 //    reads do.
 // 4. A store that is frozen, which is what Ractors may share, stays as it is.
-// 5. A writer that is being published or freed is nobody's: `writer` was emptied before. So whatever a fork cuts short, a
+// 5. What cannot be published is pending still: it can be tried again, and is gone only by `discard` and its kin.
+// 6. A writer that is being published or freed is nobody's: `writer` was emptied before. So whatever a fork cuts short, a
 //    child finds writers that are whole, and may free them.
 
 #include <pthread.h>
@@ -150,13 +151,17 @@ static void close_space(store *store) {
     hammerspace_space_free(space);
 }
 
-// Publishes what is pending.
+// Publishes what is pending. Where that fails it stays so, unless it became current all the same.
 static hammerspace_error *publish(task *task) {
     hammerspace_writer *writer = task->store->writer;
     if (!writer) return NULL;
     task->store->writer = NULL;
     hammerspace_error *error = hammerspace_writer_publish(writer, &task->number);
-    hammerspace_writer_free(writer);
+    if (hammerspace_writer_is_pending(writer)) {
+        task->store->writer = writer;
+    } else {
+        hammerspace_writer_free(writer);
+    }
     return error;
 }
 

@@ -96,6 +96,44 @@ fn whatever_change_the_disk_refuses_nothing_is_lost_and_nothing_left() {
     }
 }
 
+/// The disk has room again when it is tried again. What could not be synced is not trusted, and never said to be published.
+#[test]
+fn whatever_change_the_disk_refuses_publishing_can_be_tried_again() {
+    let (mut again, mut lost) = (0, 0);
+    for at in 0.. {
+        let scratch = scratch();
+        let space = Space::create(scratch.path()).unwrap();
+        publish(&space, &[("key", "1")]);
+        let mut writer = space.writer().unwrap();
+        writer.put("new", vec![1; 100_000]).unwrap();
+        let (outcome, reached) = refusing(at, || writer.try_publish());
+        if !reached {
+            break;
+        }
+        let Err(failed) = outcome else { continue };
+        let Some(mut writer) = failed.writer else {
+            assert_eq!(seen(scratch.path()).len(), 2, "change {at}: neither published nor pending");
+            continue;
+        };
+        assert_eq!(seen(scratch.path()).len(), 1, "change {at}: published and pending");
+        writer.put("later", "2").unwrap();
+        assert_eq!(writer.count().unwrap(), 3);
+        if failed.error.finding().starts_with("sync") {
+            let failed = writer.try_publish().unwrap_err();
+            assert!(failed.error.finding().contains("could not be synced"), "change {at}: {}", failed.error);
+            assert!(failed.writer.is_some_and(|writer| writer.publish().is_err()), "change {at}");
+            lost += 1;
+        } else {
+            writer.publish().unwrap();
+            assert_eq!(seen(scratch.path())[&b"new"[..]], vec![1; 100_000], "change {at}");
+            assert_eq!(seen(scratch.path()).len(), 3, "change {at}");
+            again += 1;
+        }
+        assert_eq!(names(scratch.path()).len(), 3, "change {at}: {:?}", names(scratch.path()));
+    }
+    assert!(again >= 5 && lost >= 4, "tried again {again} times, and lost {lost} times");
+}
+
 /// With so many keys, several threads write the index, and in several pieces.
 #[test]
 fn whichever_write_of_a_large_index_is_refused_nothing_is_lost_and_nothing_left() {

@@ -6,7 +6,8 @@
 //! What always holds:
 //! 1. Until `flush` or `finish`, the header in the sink says what it said before: a reader sees the old log.
 //! 2. Nothing is written on drop. A forked child, or a caller that gives up, drops its writer and leaves the file alone.
-//! 3. After a failed write the writer refuses everything: where the sink stands is unknown.
+//! 3. What failed can be tried again: nothing of it counts, and what was pending before is pending still. Where a write stopped
+//!    halfway the next one begins anew.
 //!
 //! Blocks are cut as C does, not as Java does: an entry that would fit a block of its own is never split. Java fills blocks
 //! better by letting entries span; but then a read decodes two blocks where one would do.
@@ -17,7 +18,7 @@ use crate::aligned::AlignedWriter;
 use crate::codec::{Compression, Encoder};
 use crate::fault;
 use hammerspace_bytes::vlq::{self, LEN_MAX};
-use hammerspace_error::{Doing, Error, Kind, Result};
+use hammerspace_error::{Doing, Error, Result};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 
 /// The smallest block that is sure to hold an entry's two lengths.
@@ -47,7 +48,8 @@ pub struct LogWriter<W> {
     out: AlignedWriter<W>,
     header: LogHeader,
     packer: Option<Packer>,
-    failed: bool,
+    /// Whether a write failed, and the sink stands who knows where.
+    astray: bool,
 }
 
 impl<W: Write + Seek> LogWriter<W> {
@@ -70,7 +72,7 @@ impl<W: Write + Seek> LogWriter<W> {
     fn new(sink: W, header: LogHeader) -> Result<Self> {
         let packer = Packer::new(header.compression, header.block_size)?;
         let out = AlignedWriter::new(sink, header.data_end)?;
-        Ok(Self { out, header, packer, failed: false })
+        Ok(Self { out, header, packer, astray: false })
     }
 
     /// What the log says of itself as of now; `data_end` is that of the last flush.
@@ -120,6 +122,11 @@ impl<W: Write + Seek> LogWriter<W> {
         self.write_header()
     }
 
+    /// The sink, with what was flushed.
+    pub fn sink(&self) -> &W {
+        self.out.get_ref()
+    }
+
     /// Flushes, and gives the sink back.
     pub fn finish(mut self) -> Result<(W, LogHeader)> {
         self.flush()?;
@@ -131,8 +138,8 @@ impl<W: Write + Seek> LogWriter<W> {
             let finding = format!("a key of {} bytes is longer than {KEY_LEN_MAX}", key.len());
             return Err(fault::invalid(finding).remedy("use a shorter key"));
         }
-        self.check_usable()?;
         let head = Head::of(kind, key.len(), value.len());
+        self.write_packed()?;
         match &mut self.packer {
             None => self.attempt("write the log", |writer| {
                 writer.out.write(head.encode(&mut [0; Head::LEN_MAX]))?;
@@ -141,7 +148,8 @@ impl<W: Write + Seek> LogWriter<W> {
             })?,
             Some(packer) => {
                 packer.add(head, key, value)?;
-                self.write_packed()?;
+                // Should that fail, the next one says so: this entry is in the log.
+                drop(self.write_packed());
             }
         }
         // Deletes count too, unlike in C and Java: Java's reader takes its buffers from this, and overruns them.
@@ -151,6 +159,9 @@ impl<W: Write + Seek> LogWriter<W> {
 
     /// Writes the blocks that are packed.
     fn write_packed(&mut self) -> Result<()> {
+        if self.packer.as_ref().is_none_or(|packer| packer.packed.is_empty()) {
+            return Ok(());
+        }
         self.attempt("write the log", |writer| {
             let Some(packer) = &mut writer.packer else { return Ok(()) };
             writer.out.write(&packer.packed)?;
@@ -171,17 +182,21 @@ impl<W: Write + Seek> LogWriter<W> {
     }
 
     fn attempt(&mut self, doing: &str, write: impl FnOnce(&mut Self) -> std::io::Result<()>) -> Result<()> {
-        self.check_usable()?;
-        let result = write(self).doing(doing);
-        self.failed = result.is_err();
-        result
+        if self.astray {
+            self.find_back()?;
+        }
+        let mark = self.out.mark();
+        write(self).doing(doing).inspect_err(|_| {
+            self.out.go_back(mark);
+            self.astray = true;
+        })
     }
 
-    fn check_usable(&self) -> Result<()> {
-        if self.failed {
-            let finding = "an earlier write of this log failed";
-            return Err(Error::new(Kind::Io, finding).remedy("drop this writer and append with a new one"));
-        }
+    #[cold]
+    fn find_back(&mut self) -> Result<()> {
+        let position = self.out.position();
+        self.out.sink().seek(SeekFrom::Start(position)).doing("seek to the end of the log's data")?;
+        self.astray = false;
         Ok(())
     }
 }

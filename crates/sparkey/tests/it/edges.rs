@@ -1,11 +1,13 @@
 //! Single promises at their edges.
 
-use hammerspace_error::{Error, Kind};
+use hammerspace_error::{Error, Kind, Result};
 use hammerspace_sparkey::{
     Address, BLOCK_SIZE_MIN, Compression, Effort, Found, HashSize, Index, IndexOptions, KEY_LEN_MAX, Log, LogHeader,
     LogOptions, LogWriter, Table, build_index, update_index,
 };
+use std::cell::Cell;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+use std::rc::Rc;
 
 const COMPRESSIONS: [Compression; 3] = [Compression::None, Compression::Snappy, Compression::Zstd];
 
@@ -146,13 +148,24 @@ fn until_a_flush_readers_see_what_was_there_before() {
     assert_eq!(Log::open(&file).unwrap().entries().count(), 1);
 }
 
-/// A sink that takes so many bytes and no more.
-struct Full(Cursor<Vec<u8>>, usize);
+/// A sink that becomes so long and no longer, the last bytes of which come in the midst of a write.
+struct Full(Cursor<Vec<u8>>, Rc<Cell<usize>>);
+
+impl Full {
+    fn with(room: usize) -> (Self, Rc<Cell<usize>>) {
+        let room = Rc::new(Cell::new(room));
+        (Self(Cursor::new(Vec::new()), Rc::clone(&room)), room)
+    }
+}
 
 impl Write for Full {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.1 = self.1.checked_sub(bytes.len()).ok_or_else(|| io::Error::from_raw_os_error(28))?;
-        self.0.write(bytes)
+        let left = self.1.get().saturating_sub(self.0.position() as usize);
+        let taken = bytes.len().min(left);
+        if taken == 0 && !bytes.is_empty() {
+            return Err(io::Error::from_raw_os_error(28));
+        }
+        self.0.write(&bytes[..taken])
     }
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
@@ -171,13 +184,60 @@ impl Read for Full {
     }
 }
 
+/// Of all lengths up to some MiB, short and long ones in turn.
+fn values() -> Vec<Vec<u8>> {
+    let noise = noise();
+    let len = |at: usize| if at % 5 == 4 { 700_000 + at * 100_000 } else { at * 1000 };
+    (0..30).map(|at| noise[at..at + len(at)].to_vec()).collect()
+}
+
+fn log_with(sink: Full, compression: Compression, mut attempt: impl FnMut(&mut dyn FnMut() -> Result<()>)) -> Vec<u8> {
+    let options = LogOptions { compression, ..LogOptions::default() };
+    let mut writer = LogWriter::create_with_identifier(sink, &options, 7).unwrap();
+    for (at, value) in values().iter().enumerate() {
+        let key = [at as u8; 40];
+        attempt(&mut || writer.put(&key, value));
+        if at % 7 == 0 {
+            attempt(&mut || writer.flush());
+            attempt(&mut || writer.delete(&key));
+        }
+    }
+    attempt(&mut || writer.flush());
+    writer.finish().unwrap().0.0.into_inner()
+}
+
 #[test]
-fn a_full_disk_is_an_error_and_ends_the_writer() {
-    let mut writer = LogWriter::create(Full(Cursor::new(Vec::new()), 90), &LogOptions::default()).unwrap();
-    writer.put(b"key", b"value").unwrap();
-    assert_eq!(writer.flush().unwrap_err().kind(), Kind::Full);
-    assert_eq!(writer.put(b"key", b"value").unwrap_err().kind(), Kind::Io);
-    assert!(writer.finish().is_err());
+fn what_a_full_disk_refused_can_be_tried_again() {
+    for compression in COMPRESSIONS {
+        let (vast, _) = Full::with(usize::MAX);
+        let expected = log_with(vast, compression, |work| work().unwrap());
+        let (sink, room) = Full::with(1000);
+        let mut refused = 0;
+        let log = log_with(sink, compression, |work| {
+            while let Err(error) = work() {
+                assert_eq!(error.kind(), Kind::Full);
+                refused += 1;
+                room.set(room.get() + 50_000 * (refused % 9));
+            }
+        });
+        assert!(log == expected, "{compression:?}: not the log that a disk with room gets");
+        assert!(refused > 30, "{compression:?}: only {refused} were refused");
+    }
+}
+
+/// Whoever does not try again has put nothing.
+#[test]
+fn what_a_full_disk_refused_is_not_in_the_log() {
+    let (sink, room) = Full::with(3 << 20);
+    let mut writer = LogWriter::create(sink, &LogOptions::default()).unwrap();
+    writer.put(b"before", b"1").unwrap();
+    assert_eq!(writer.put(b"key", &noise()).unwrap_err().kind(), Kind::Full);
+    room.set(usize::MAX);
+    writer.put(b"after", b"2").unwrap();
+    let log = Log::open(writer.finish().unwrap().0.0.into_inner()).unwrap();
+    let keys: Vec<_> = log.entries().map(|entry| entry.unwrap().key.into_owned()).collect();
+    assert_eq!(keys, [&b"before"[..], b"after"]);
+    assert_eq!(log.header().num_puts, 2);
 }
 
 /// 5 MiB that no codec makes shorter.
@@ -190,14 +250,15 @@ fn noise() -> Vec<u8> {
 fn what_was_put_before_the_disk_was_full_is_not_published() {
     for compression in [Compression::None, Compression::Snappy, Compression::Zstd] {
         let options = LogOptions { compression, ..LogOptions::default() };
-        let mut disk = Full(Cursor::new(Vec::new()), 3 << 20);
-        let mut writer = LogWriter::create(&mut disk, &options).unwrap();
-        assert_eq!(writer.put(b"key", &noise()).unwrap_err().kind(), Kind::Full, "{compression:?}");
-        assert_eq!(writer.put(b"key", b"value").unwrap_err().kind(), Kind::Io);
-        assert_eq!(writer.flush().unwrap_err().kind(), Kind::Io);
-        let log = disk.0.into_inner();
+        let (disk, _) = Full::with(3 << 20);
+        let mut writer = LogWriter::create(disk, &options).unwrap();
+        // What is compressed waits for the disk, and the next one says so.
+        let outcome = writer.put(b"key", &noise()).and_then(|()| writer.put(b"key", b"value"));
+        assert_eq!(outcome.unwrap_err().kind(), Kind::Full, "{compression:?}");
+        assert_eq!(writer.flush().is_err(), compression != Compression::None, "{compression:?}: what waits");
+        let log = writer.sink().0.get_ref();
         assert!(log.len() > 1 << 20, "{compression:?}: large values do not wait in memory");
-        assert_eq!(Log::open(&log).unwrap().entries().count(), 0);
+        assert_eq!(Log::open(log).unwrap().entries().count(), 0);
     }
 }
 
