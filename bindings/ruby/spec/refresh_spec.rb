@@ -69,6 +69,19 @@ RSpec.describe Hammerspace::Refresh do
       expect(5.times.any? { without_system_calls? { many_requests } }).to be(true)
     end
 
+    it 'makes none in an empty space either, and lookups make none' do
+      hash.clear
+      lookups = lambda do
+        hash['a']
+        -> { 1000.times { hash['a'] } }
+      end
+      [method(:many_requests), lookups].each do |work|
+        expect(5.times.any? { without_system_calls?(&work) }).to be(true)
+      end
+      publish('a' => '2')
+      expect([hash.refresh, hash['a']]).to eq([true, '2'])
+    end
+
     it 'would be seen to make one' do
       unseen = without_system_calls? do
         requests = many_requests

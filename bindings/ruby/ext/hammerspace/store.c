@@ -148,6 +148,7 @@ static hammerspace_error *open_space(store *store) {
 static void close_space(store *store) {
     hammerspace_space *space = store->space;
     store->space = NULL;
+    store->vacant = false;
     hammerspace_space_free(space);
 }
 
@@ -174,11 +175,12 @@ static hammerspace_error *look(task *task) {
     if (!error) error = hammerspace_space_snapshot(store->space, &task->table);
     hammerspace_slice directory = {0};
     if (!error) error = hammerspace_table_directory(task->table, &directory);
+    store->vacant = !error && !directory.data;
     if (directory.data) return error;
     hammerspace_table_free(task->table);
     task->table = NULL;
-    // The next one to ask looks at the directory anew.
-    if (!store->snapshot) close_space(store);
+    // After an error the next one to ask looks at the directory anew.
+    if (error && !store->snapshot) close_space(store);
     return error;
 }
 
@@ -199,8 +201,20 @@ static void read_table(task *task) {
     store->snapshot = snapshot_of(store->pin);
 }
 
+// Whether the space has come to another version.
+static bool has_moved(store *store) {
+    bool changed;
+    check(hammerspace_space_refresh(store->space, &changed));
+    if (changed) store->vacant = false;
+    return changed;
+}
+
+static bool is_still_vacant(store *store) {
+    return store->vacant && !store->writer && !store->busy && !has_moved(store);
+}
+
 snapshot *store_open(store *store) {
-    if (store->frozen) return NULL;
+    if (store->frozen || is_still_vacant(store)) return NULL;
     task task = {.store = store, .inherited = LET_GO, .work = open_current, .settle = read_table};
     run(&task);
     return store->snapshot;
@@ -358,9 +372,7 @@ VALUE store_peek(store *store, VALUE key) {
 bool store_refresh(store *store) {
     if (!store->snapshot) return store_open(store) != NULL;
     refuse_frozen(store);
-    bool changed;
-    check(hammerspace_space_refresh(store->space, &changed));
-    if (RB_LIKELY(!changed && !store->behind)) return false;
+    if (RB_LIKELY(!has_moved(store) && !store->behind)) return false;
     drop_snapshot(store);
     store_open(store);
     return true;

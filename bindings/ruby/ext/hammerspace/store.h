@@ -100,6 +100,8 @@ typedef struct {
     bool busy;
     // Whether `space` has seen a version that `snapshot` is not.
     bool behind;
+    // Whether `space` was last seen without a version.
+    bool vacant;
     // Whether it stays as it is.
     bool frozen;
 } store;
@@ -109,7 +111,7 @@ extern const rb_data_type_t store_type;
 // How often this process, or one before it, has forked to become this one.
 extern unsigned forks;
 
-// Opens what is current, after publishing what is pending. NULL while there is no version.
+// Opens what is current, after publishing what is pending. NULL while there is no version, which costs no system call.
 snapshot *store_open(store *store);
 // Begins an update, where nothing is pending.
 void store_begin(store *store);
