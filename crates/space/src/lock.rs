@@ -101,15 +101,15 @@ impl Page {
         self.0.get().map_or(0, Word::load)
     }
 
-    /// Starts to watch the generation if it has appeared meanwhile.
-    pub(crate) fn find(&self, dir: &Dir) -> Result<()> {
+    /// Starts to watch the generation if it has appeared meanwhile; says whether it has.
+    pub(crate) fn find(&self, dir: &Dir) -> Result<bool> {
         if self.0.get().is_none()
             && let Some(word) = watch(dir)?
         {
             // Should another thread have been faster, its word is as good.
             drop(self.0.set(word));
         }
-        Ok(())
+        Ok(self.0.get().is_some())
     }
 }
 

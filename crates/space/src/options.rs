@@ -159,12 +159,16 @@ impl Options {
     pub fn create(self, path: impl AsRef<Path>) -> Result<Space> {
         self.check()?;
         let place = Place::new(path.as_ref(), true);
-        let dir = place.open()?;
+        let home = Home::new(place.open()?, place, self);
         // With a page to watch from the start, the first publication is seen as soon as any. Who may only read, reads.
-        match Locked::exclusive(&dir) {
-            Err(error) if error.kind() != Kind::Permission => Err(error),
-            _ => Space::new(Home::new(dir, place, self)),
+        // Where there is one, nobody is waited for.
+        if !home.page.find(&home.dir)?
+            && let Err(error) = Locked::exclusive(&home.dir)
+            && error.kind() != Kind::Permission
+        {
+            return Err(error);
         }
+        Space::new(home)
     }
 
     fn check(&self) -> Result<()> {

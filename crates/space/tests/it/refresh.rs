@@ -1,5 +1,6 @@
 //! When does a reader see a new version, and what does it keep until then?
 
+use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -78,6 +79,17 @@ fn a_reader_that_came_before_the_lock_page_sees_publications_all_the_same() {
 }
 
 /// Nothing announces what the gem publishes, so only the order of their looks tells threads which version is newer.
+/// Whoever holds the lock, be it a process that was stopped.
+#[test]
+fn who_creates_what_is_there_waits_for_nobody() {
+    let scratch = scratch();
+    publish(&Space::create(scratch.path()).unwrap(), &[("a", "1")]);
+    let lock = File::open(scratch.path().join("hammerspace.lock")).unwrap();
+    lock.lock().unwrap();
+    let path = scratch.path().to_path_buf();
+    assert_eq!(in_time(|| Space::create(path).unwrap().len()), 1);
+}
+
 #[test]
 fn time_does_not_run_backwards_for_threads_that_share_a_handle() {
     let scratch = scratch();
