@@ -83,7 +83,9 @@ RSpec.describe Hammerspace::Error do
 
   it 'is raised for a path that is none' do
     File.write(path, '')
-    expect { open }.to raise_error(SystemCallError)
+    [{}, { create: false }].each do |options|
+      expect { open(**options)['a'] }.to raise_error(Hammerspace::IOError) { |error| expect(error.file).to eq(path) }
+    end
     expect { Hammerspace.new("a\0b") }.to raise_error(ArgumentError)
   end
 
@@ -125,6 +127,16 @@ RSpec.describe Hammerspace::Error do
     end
     expect(answer).to eq([true, nil, nil, '1'])
     expect(directories.size).to eq(1)
+  end
+
+  it 'is raised for a directory that may not be made', if: Process.uid.zero? do
+    refused = in_child do
+      Process::Sys.setuid(65_534)
+      open
+    rescue Hammerspace::PermissionError => error
+      error.file
+    end
+    expect(refused).to eq(path)
   end
 
   it 'does not keep those from reading who may only read', if: Process.uid.zero? do

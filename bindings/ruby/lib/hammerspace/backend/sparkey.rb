@@ -24,6 +24,15 @@ module Hammerspace
       # The versions on disk, newest first.
       def versions = version_list.map { |facts| Version.new(*facts).freeze }
 
+      protected
+
+      # What keeps the directory from being made the library says, as a Hammerspace::Error.
+      def ensure_path_exists(path)
+        super
+      rescue SystemCallError
+        versions
+      end
+
       private
 
       def encoding_in(options)
