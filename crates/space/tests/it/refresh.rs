@@ -78,7 +78,6 @@ fn a_reader_that_came_before_the_lock_page_sees_publications_all_the_same() {
     assert_eq!(reader.get("color").unwrap().unwrap(), b"green");
 }
 
-/// Nothing announces what the gem publishes, so only the order of their looks tells threads which version is newer.
 /// Whoever holds the lock, be it a process that was stopped.
 #[test]
 fn who_creates_what_is_there_waits_for_nobody() {
@@ -90,6 +89,7 @@ fn who_creates_what_is_there_waits_for_nobody() {
     assert_eq!(in_time(|| Space::create(path).unwrap().len()), 1);
 }
 
+/// Nothing announces what the gem publishes, so only the order of their looks tells threads which version is newer.
 #[test]
 fn time_does_not_run_backwards_for_threads_that_share_a_handle() {
     let scratch = scratch();
