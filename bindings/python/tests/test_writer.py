@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import resource
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -146,3 +148,23 @@ def test_bytes_space_gives_bytes(space: Space[str]) -> None:
         w[b"a"] = b"\xff"
         assert list(w) == [b"a"]
     assert dict(space.as_bytes()) == {b"a": b"\xff"}
+
+
+def test_what_a_full_disk_keeps_from_being_published_is_pending_still(space: Space[str], path: Path) -> None:
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        w = space.writer()
+        w["color"] = "red" * 1000
+        # A file that may not grow is a full disk to whoever writes it.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (500, limits[1]))
+        for _ in range(2):
+            with pytest.raises(hammerspace.FullError):
+                w.publish()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert "color" not in space
+    w["shape"] = "round"
+    w.publish()
+    assert dict(space.items()) == {"color": "red" * 1000, "shape": "round"} and directories(path) == 1
