@@ -21,7 +21,7 @@ use crate::walk::Walk;
 pub(crate) struct Dropped {
     bits: Box<[AtomicU64]>,
     /// Held by whoever drops a table, until somebody may begin to remove its records.
-    dropping: Mutex<()>,
+    pub(crate) dropping: Mutex<()>,
     /// Tables that somebody has begun to drop, and those of which records may be removed.
     begun: AtomicU64,
     done: AtomicU64,
@@ -91,6 +91,28 @@ impl Dropped {
         word.load(Relaxed) & bit != 0
     }
 
+    /// Says that a table is about to be dropped.
+    pub(crate) fn begin(&self) {
+        self.begun.fetch_add(1, Relaxed);
+    }
+
+    /// Says that its records may be removed.
+    pub(crate) fn end(&self) {
+        self.done.fetch_add(1, Relaxed);
+    }
+
+    /// Lets nobody begin to change a table any more.
+    pub(crate) fn mark(&self, table: u16) {
+        let (word, bit) = self.bit(table);
+        word.fetch_or(bit, Relaxed);
+    }
+
+    /// Lets its number be another table's.
+    pub(crate) fn unmark(&self, table: u16) {
+        let (word, bit) = self.bit(table);
+        word.fetch_and(!bit, Relaxed);
+    }
+
     /// How many drops had come so far that their records can be removed.
     pub(crate) fn done(&self) -> u64 {
         self.done.load(Relaxed)
@@ -118,15 +140,14 @@ impl Owner {
     /// `announce` tells handles that the table has gone: who then finds no room for what it puts in its place knows that there will be.
     pub(crate) fn drop_table(&self, table: u16, announce: impl FnOnce()) {
         let _dropping = lock(&self.dropped.dropping);
-        self.dropped.begun.fetch_add(1, Relaxed);
+        self.dropped.begin();
         announce();
-        let (word, bit) = self.dropped.bit(table);
-        word.fetch_or(bit, Relaxed);
+        self.dropped.mark(table);
         if !Flaw::NotAwaited.is_planted() {
             self.quiesce();
         }
         lock(&self.dropped.waiting).push(table);
-        self.dropped.done.fetch_add(1, Relaxed);
+        self.dropped.end();
         self.bell.ring();
     }
 
@@ -148,8 +169,7 @@ impl Owner {
 
     fn end_purge(&self, purge: &mut Purge) {
         for table in std::mem::take(&mut purge.tables).into_iter().filter(|_| purge.is_whole) {
-            let (word, bit) = self.dropped.bit(table);
-            word.fetch_and(!bit, Relaxed);
+            self.dropped.unmark(table);
         }
     }
 
