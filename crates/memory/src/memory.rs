@@ -236,11 +236,12 @@ impl Memory {
         }
     }
 
-    /// Drops a table, and says that the list of tables, in which it must not be any more, has changed. It waits for each thread to end the change it is at, and each cleaner its pass, which is milliseconds; what the
-    /// table's records take comes back later. While `is_dropping` says that something is left, its number must not be used for another.
+    /// Drops a table, and ends the change of the list of tables by which it went. Waits for each thread to end the change it is at, and
+    /// each cleaner its pass: milliseconds, or tens of them where a full store is cleaned for these changes. What the table's records take comes
+    /// back later. While `is_dropping` says that something is left, its number must not be used for another.
     pub fn drop_table(&self, table: u16) -> Result<()> {
         self.check()?;
-        self.owner.drop_table(table, || self.say_that_tables_changed());
+        self.owner.drop_table(table, || self.owner.end_catalogue());
         Ok(())
     }
 
@@ -249,15 +250,18 @@ impl Memory {
         self.owner.dropped.contains(table)
     }
 
-    /// Says that the list of tables has changed, for whoever looks at [`View::catalogue`].
-    pub fn bump_catalogue(&self) -> Result<()> {
+    /// Says that the list of tables is about to change, for whoever looks at [`View::catalogue`]. One change at a time is the caller's to see to.
+    pub fn begin_catalogue(&self) -> Result<()> {
         self.check()?;
-        self.say_that_tables_changed();
+        self.owner.region.word(CATALOGUE).fetch_or(1, Release);
         Ok(())
     }
 
-    fn say_that_tables_changed(&self) {
-        self.owner.region.word(CATALOGUE).fetch_add(1, Release);
+    /// Says that the list of tables has changed.
+    pub fn end_catalogue(&self) -> Result<()> {
+        self.check()?;
+        self.owner.end_catalogue();
+        Ok(())
     }
 
     /// Raises or lowers the memory limit, for the owner and for whoever reads. [`Kind::Invalid`] beyond what the region was made for, and

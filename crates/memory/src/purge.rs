@@ -11,9 +11,9 @@ use crate::flaw::Flaw;
 use crate::index::bucket::Locked;
 use crate::owner::Owner;
 use crate::record::Record;
-use crate::region::{Generation, Region, SEGMENTS_FRESH};
+use crate::region::{CATALOGUE, Generation, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Use};
-use crate::sync::Ordering::Relaxed;
+use crate::sync::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::{AtomicU64, Mutex, lock};
 use crate::walk::Walk;
 
@@ -88,7 +88,7 @@ impl Dropped {
 
     pub(crate) fn contains(&self, table: u16) -> bool {
         let (word, bit) = self.bit(table);
-        word.load(Relaxed) & bit != 0
+        word.load(Acquire) & bit != 0
     }
 
     /// Says that a table is about to be dropped.
@@ -101,10 +101,10 @@ impl Dropped {
         self.done.fetch_add(1, Relaxed);
     }
 
-    /// Lets nobody begin to change a table any more.
+    /// Lets nobody begin to change a table any more. Who is refused sees that the list of tables has changed.
     pub(crate) fn mark(&self, table: u16) {
         let (word, bit) = self.bit(table);
-        word.fetch_or(bit, Relaxed);
+        word.fetch_or(bit, Release);
     }
 
     /// Lets its number be another table's.
@@ -149,6 +149,12 @@ impl Owner {
         lock(&self.dropped.waiting).push(table);
         self.dropped.end();
         self.bell.ring();
+    }
+
+    /// Ends a change of the list of tables, should one have begun: the number that says so is the next even one. Nobody else is at it.
+    pub(crate) fn end_catalogue(&self) {
+        let stamp = self.region.word(CATALOGUE);
+        stamp.store((stamp.load(Relaxed) | 1).wrapping_add(1), Release);
     }
 
     /// Removes what is left of the tables that were dropped in one more segment. `false` if there was none.

@@ -91,7 +91,7 @@ impl View<'_> {
         })
     }
 
-    /// A number that changes whenever the list of tables does. One load.
+    /// A number that is another one after each change of the list of tables, and odd while it is being changed. One load.
     pub fn catalogue(self) -> u64 {
         self.region.load(CATALOGUE)
     }

@@ -6,14 +6,16 @@
 //!
 //! - It is the value of the integer key 0 of table 65534, and replaced as a whole: a table comes, goes, or is emptied in one step.
 //! - A table's records carry its number. To empty it is to give it another number; the old one is *dropped* then.
-//! - `born` is what CATALOGUE was when the table had got this number. Whoever learnt the number since then knows that it has been the
+//! - `born` is what CATALOGUE is when the table has got this number. Whoever learnt the number since then knows that it has been the
 //!   table's all along, however often other tables came and went.
 //! - A dropped number stays listed, without a name and `born`, until nothing is left of its records: a new owner goes on dropping it.
 //! - Behind the entries there is room, as zeros. So as a rule the record becomes no longer when a table is dropped or emptied; where it does
 //!   in a store that is full, it takes of what users leave to others. (A list of more than 64 KiB, some thousand tables, is there twice for
 //!   a moment: one that two segments do not hold may find no room.)
 //!
-//! After each change the region's CATALOGUE number grows, which is how handles notice; they need no lock to read.
+//! The region's CATALOGUE number, the *stamp*, is odd while the list is being changed, and the next even number when it has been. So handles
+//! notice, and need no lock to read: as long as an even stamp stays, so does the list; while it is odd they look at the list each time. A change
+//! takes effect for all of them in the instant in which the record is replaced.
 
 use std::collections::HashSet;
 
@@ -69,7 +71,7 @@ pub(crate) struct Named {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Catalogue {
     /// What the region's CATALOGUE said before it was read.
-    pub(crate) stamp: u64,
+    stamp: u64,
     pub(crate) tables: Vec<Named>,
     pub(crate) dropped: Vec<u16>,
     /// Bytes of the record it was read from.
@@ -83,7 +85,20 @@ impl Catalogue {
         let stamp = view.catalogue();
         let mut bytes = Vec::new();
         view.get(TABLE.number, KEY, &mut bytes)?;
-        Ok(Self { stamp, ..Self::of_bytes(&bytes)? })
+        let catalogue = Self { stamp, ..Self::of_bytes(&bytes)? };
+        // The change that it comes from may not have ended; none that is later has begun.
+        let born_max = stamp_after(view.catalogue());
+        if catalogue.tables.iter().all(|table| table.born <= born_max) { Ok(catalogue) } else { Err(damaged()) }
+    }
+
+    /// Whether the list is still this one.
+    pub(crate) fn is_current(&self, view: View<'_>) -> bool {
+        self.stamp.is_multiple_of(2) && self.stamp == view.catalogue()
+    }
+
+    /// The stamp from which on, as this list shows, a table has its number: an even one.
+    pub(crate) fn known_since(&self, table: &Named) -> u64 {
+        table.born.max(self.stamp & !1)
     }
 
     /// Whether there is no list of tables at all, as before the first was put.
@@ -145,11 +160,6 @@ impl Catalogue {
         self.tables.iter().find(|table| table.name == name)
     }
 
-    /// What the region's CATALOGUE will be after the next change.
-    fn next_stamp(&self) -> u64 {
-        self.stamp + 1
-    }
-
     pub(crate) fn add(&mut self, name: &str, options: TableOptions) -> Result<()> {
         check_name(name)?;
         if self.find(name).is_some() {
@@ -157,7 +167,7 @@ impl Catalogue {
             return Err(error.remedy("use it, or choose another name"));
         }
         let id = TableId { number: self.free_number()?, is_versioned: options.versions };
-        self.tables.push(Named { name: name.to_owned(), id, born: self.next_stamp() });
+        self.tables.push(Named { name: name.to_owned(), id, born: stamp_after(self.stamp) });
         Ok(())
     }
 
@@ -171,7 +181,7 @@ impl Catalogue {
 
     /// Gives a table another number; gives the old one, which is to be dropped.
     pub(crate) fn renumber(&mut self, name: &str) -> Result<u16> {
-        let (number, born) = (self.free_number()?, self.next_stamp());
+        let (number, born) = (self.free_number()?, stamp_after(self.stamp));
         let table = self.tables.iter_mut().find(|table| table.name == name).ok_or_else(|| missing(name))?;
         table.born = born;
         let old = std::mem::replace(&mut table.id.number, number);
@@ -187,6 +197,11 @@ impl Catalogue {
             error.remedy("drop tables, or wait until what is left of dropped ones is cleared away")
         })
     }
+}
+
+/// What the stamp is after the change that is under way, or the next one.
+fn stamp_after(stamp: u64) -> u64 {
+    (stamp | 1).saturating_add(1)
 }
 
 fn check_name(name: &str) -> Result<()> {

@@ -57,8 +57,8 @@ impl Store {
     /// As [`open`](Self::open), with as many threads as `options` says; its other fields, but `least_hole`, count when a store is made.
     pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let memory = Memory::open(path, options)?;
-        // The last owner may have died between a change of the catalogue and saying so.
-        memory.bump_catalogue()?;
+        // The last owner may have died while it changed the catalogue.
+        memory.end_catalogue()?;
         for number in Catalogue::read(memory.view())?.dropped {
             memory.drop_table(number)?;
         }
@@ -243,7 +243,7 @@ impl Shared {
     /// The catalogue as it is now.
     pub(crate) fn catalogue(&self) -> Result<Arc<Catalogue>> {
         let cached = self.catalogue.load_full();
-        if cached.stamp == self.view().catalogue() {
+        if cached.is_current(self.view()) {
             return Ok(cached);
         }
         let fresh = Arc::new(Catalogue::read(self.view())?);
@@ -278,16 +278,16 @@ fn change_catalogue(memory: &Memory, change: impl FnOnce(&mut Catalogue) -> Resu
     catalogue.dropped.retain(|&number| memory.is_dropping(number));
     let dropped = change(&mut catalogue)?;
     let bytes = catalogue.to_bytes();
-    match dropped {
-        None => {
-            memory.put(catalogue::TABLE, catalogue::KEY, 0, &bytes, None, |_| true)?;
-            memory.bump_catalogue()
-        }
-        Some(number) => {
-            memory.put_to_give_back(catalogue::TABLE, catalogue::KEY, &bytes)?;
-            memory.drop_table(number)
-        }
+    memory.begin_catalogue()?;
+    let put = match dropped {
+        None => memory.put(catalogue::TABLE, catalogue::KEY, 0, &bytes, None, |_| true),
+        Some(_) => memory.put_to_give_back(catalogue::TABLE, catalogue::KEY, &bytes),
+    };
+    match dropped.filter(|_| put.is_ok()) {
+        None => memory.end_catalogue()?,
+        Some(number) => memory.drop_table(number)?,
     }
+    put.map(drop)
 }
 
 #[cold]
@@ -312,6 +312,56 @@ mod tests {
     use hammerspace_os::process::fork::fork;
 
     use super::*;
+
+    /// And not when that is announced: who comes new reads the list.
+    #[test]
+    fn a_table_is_emptied_for_all_handles_in_the_instant_in_which_the_list_is_replaced() {
+        let store = Store::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
+        let words = store.create_table("words", TableOptions::default()).unwrap();
+        words.put("a", "1").unwrap();
+        let memory = store.shared.memory().unwrap();
+        let mut list = Catalogue::read(memory.view()).unwrap();
+        let old = list.renumber("words").unwrap();
+        memory.begin_catalogue().unwrap();
+        words.put("b", "2").unwrap();
+        assert!(words.contains("a").unwrap() && words.contains("b").unwrap());
+        memory.put_to_give_back(catalogue::TABLE, catalogue::KEY, &list.to_bytes()).unwrap();
+        for handle in [&words, &store.table("words").unwrap()] {
+            assert!(!handle.contains("a").unwrap() && !handle.contains("b").unwrap());
+            handle.put("c", "3").unwrap();
+        }
+        memory.drop_table(old).unwrap();
+        assert_eq!(words.iter().map(|entry| entry.unwrap().value.bytes).collect::<Vec<_>>(), [b"3"]);
+        assert_eq!(memory.view().catalogue() % 2, 0);
+    }
+
+    /// Or else every read would look at the list.
+    #[test]
+    fn an_owner_ends_the_change_over_which_the_last_one_died() {
+        let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
+        let (path, options) = (scratch.path().join("store"), Options::with_limit(64 << 20));
+        let store = Store::create(&path, &options).unwrap();
+        store.shared.memory().unwrap().begin_catalogue().unwrap();
+        let reader = Store::attach(&path).unwrap();
+        drop(store);
+        assert_eq!(reader.default_table().get("a").unwrap(), None);
+        let _store = Store::open(&path).unwrap();
+        assert_eq!(reader.shared.view().catalogue() % 2, 0);
+    }
+
+    /// Whoever goes by it would look it up for ever.
+    #[test]
+    fn a_number_that_a_table_is_yet_to_get_is_damage() {
+        let store = Store::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
+        let memory = store.shared.memory().unwrap();
+        let mut list = Catalogue::read(memory.view()).unwrap();
+        list.tables[0].born = memory.view().catalogue() + 4;
+        memory.begin_catalogue().unwrap();
+        memory.put_to_give_back(catalogue::TABLE, catalogue::KEY, &list.to_bytes()).unwrap();
+        assert_eq!(store.default_table().get("a").unwrap_err().kind(), Kind::Corrupt);
+        memory.end_catalogue().unwrap();
+        assert_eq!(store.default_table().get("a").unwrap(), None);
+    }
 
     /// As when it was forked while a table was being made: in the child nobody opens the lock.
     #[test]

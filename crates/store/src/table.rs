@@ -1,7 +1,7 @@
 //! A handle of a table, and reading by it.
 //!
-//! A handle remembers its table's number and the catalogue's stamp of that time, in one word. A verb is done with that number, and
-//! counts only if the stamp is still the catalogue's:
+//! A handle remembers its table's number and an even stamp since which it has been the table's, in one word. A verb is done with that number,
+//! and counts only if the stamp is still the catalogue's:
 //!
 //! - *reading* looks at the stamp when it has read. If it is unchanged, the number was the table's all along.
 //! - *writing* looks at it under the lock of the key's record, when it decides. A drop changes the stamp first, and then waits for whoever
@@ -40,7 +40,7 @@ impl Known {
         self.0 >> 17
     }
 
-    /// Whether the catalogue is still the one that this was learnt from.
+    /// Whether the catalogue has not changed since, and is not being changed.
     #[inline]
     fn holds(self, view: View<'_>) -> bool {
         self.stamp() == view.catalogue() << 17 >> 17
@@ -109,7 +109,7 @@ impl Table {
     pub(crate) fn learn(&self) -> Result<(Known, u64)> {
         let catalogue = self.shared.catalogue()?;
         let table = catalogue.find(&self.name).ok_or_else(|| catalogue::missing(&self.name))?;
-        let known = Known::new(table.id, catalogue.stamp);
+        let known = Known::new(table.id, catalogue.known_since(table));
         self.known.store(known.0, Ordering::Relaxed);
         Ok((known, table.born))
     }

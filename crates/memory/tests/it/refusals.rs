@@ -464,10 +464,11 @@ fn a_forked_child_is_not_the_owner() {
             memory.drop_table(1).unwrap_err().kind(),
             memory.set_limit(1 << 20).unwrap_err().kind(),
             memory.clean().unwrap_err().kind(),
-            memory.bump_catalogue().unwrap_err().kind(),
+            memory.begin_catalogue().unwrap_err().kind(),
+            memory.end_catalogue().unwrap_err().kind(),
         ];
         drop(memory);
-        i32::from(kinds != [Kind::Invalid; 5])
+        i32::from(kinds != [Kind::Invalid; 6])
     });
     assert_eq!(child.wait(), Some(0));
     assert_eq!(Memory::open(&path, &options).unwrap_err().kind(), Kind::Busy, "still locked");
