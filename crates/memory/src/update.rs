@@ -90,19 +90,18 @@ pub(crate) fn update<'c>(
     let mut orphan = None;
     let mut drops = owner.dropped.done();
     loop {
-        match attempt(owner, &mut seat, target, place, &mut decide, &mut outcome, &mut orphan)? {
+        let room = match attempt(owner, &mut seat, target, place, &mut decide, &mut outcome, &mut orphan)? {
             Try::Done => break,
-            Try::NoRoom { stream, size, who } => {
-                if let Err(error) = owner.make_room(&mut seat, stream, size, who) {
-                    drop(seat);
-                    if error.kind() != Kind::Full || !owner.dropped.wait(drops) {
-                        return Err(error);
-                    }
-                    drops = owner.dropped.done();
-                    seat = take_seat_for(owner, table)?;
-                }
+            Try::NoRoom { stream, size, who } => owner.make_room(&mut seat, stream, size, who),
+            Try::NoSlot(place) => owner.split(place, hash),
+        };
+        if let Err(error) = room {
+            drop(seat);
+            if error.kind() != Kind::Full || !owner.dropped.wait(drops) {
+                return Err(error);
             }
-            Try::NoSlot(place) => owner.split(place, hash)?,
+            drops = owner.dropped.done();
+            seat = take_seat_for(owner, table)?;
         }
         place = Place::of(&owner.region, hash);
     }
