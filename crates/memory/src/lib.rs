@@ -80,4 +80,4 @@ pub use reader::Reader;
 pub use scan::{Cursor, Item};
 pub use update::TableId;
 pub use verify::Report;
-pub use view::{Usage, View};
+pub use view::{CATALOGUE_MAX, Usage, View};

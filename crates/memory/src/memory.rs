@@ -236,12 +236,12 @@ impl Memory {
         }
     }
 
-    /// Drops a table, and ends the change of the list of tables by which it went. Waits for each thread to end the change it is at, and
-    /// each cleaner its pass: milliseconds, or tens of them where a full store is cleaned for these changes. What the table's records take comes
-    /// back later. While `is_dropping` says that something is left, its number must not be used for another.
+    /// Drops a table, which is not in the list of tables any more. Waits for each thread to end the change it is at, and each cleaner its
+    /// pass: milliseconds, or tens of them where a full store is cleaned for these changes. What the table's records take comes back later.
+    /// While `is_dropping` says that something is left, its number must not be used for another.
     pub fn drop_table(&self, table: u16) -> Result<()> {
         self.check()?;
-        self.owner.drop_table(table, || self.owner.end_catalogue());
+        self.owner.drop_table(table);
         Ok(())
     }
 
@@ -257,10 +257,10 @@ impl Memory {
         Ok(())
     }
 
-    /// Says that the list of tables has changed.
-    pub fn end_catalogue(&self) -> Result<()> {
+    /// Says that the list of tables has changed, by an even number that is greater than any before.
+    pub fn end_catalogue(&self, stamp: u64) -> Result<()> {
         self.check()?;
-        self.owner.end_catalogue();
+        self.owner.region.word(CATALOGUE).store(stamp, Release);
         Ok(())
     }
 

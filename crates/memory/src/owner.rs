@@ -3,7 +3,7 @@
 //! Here is what all changes share: seats to write from, cleaners, pieces for the index. Segments for their heads, and the count of what is
 //! live, are in `room.rs`; how one record changes is in `update.rs`.
 //!
-//! Locks are taken in this order, and nobody waits for an earlier one: large, beginning, dropping, seat, splits, purging, expirers, cleaner, pool, passes, home. Splitting
+//! Locks are taken in this order, and nobody waits for an earlier one: large, beginning, seat, splits, purging, expirers, cleaner, pool, passes, home. Splitting
 //! locks all homes of a piece; who holds one waits for nothing.
 
 use hammerspace_error::{Error, Kind, Result};

@@ -1,7 +1,6 @@
 //! Forgetting tables: dropping one is a bit, and what its records take comes back later.
 //!
-//! 1. The bit is set, and every change and pass under way is waited for: from then on nobody writes or moves a record of the table. Who finds
-//!    no room meanwhile gives up its seat and tries again: what it looks for is about to come.
+//! 1. The bit is set, and every change and pass under way is waited for: from then on nobody writes or moves a record of the table.
 //! 2. Somebody who has time walks the segments that may have such records, and empties their slots.
 //! 3. Nothing names them any more. The bit is cleared, and the number may be another table's. Where damage hides what a segment holds, the
 //!    bit stays: records that were not found must not come back as another table's.
@@ -11,20 +10,15 @@ use crate::flaw::Flaw;
 use crate::index::bucket::Locked;
 use crate::owner::Owner;
 use crate::record::Record;
-use crate::region::{CATALOGUE, Generation, Region, SEGMENTS_FRESH};
+use crate::region::{Generation, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Use};
-use crate::sync::Ordering::{Acquire, Relaxed, Release};
+use crate::sync::Ordering::{Acquire, Release};
 use crate::sync::{AtomicU64, Mutex, lock};
 use crate::walk::Walk;
 
 /// The tables that were dropped, by number.
 pub(crate) struct Dropped {
     bits: Box<[AtomicU64]>,
-    /// Held by whoever drops a table, until somebody may begin to remove its records.
-    pub(crate) dropping: Mutex<()>,
-    /// Tables that somebody has begun to drop, and those of which records may be removed.
-    begun: AtomicU64,
-    done: AtomicU64,
     /// Those whose records nobody has begun to remove.
     waiting: Mutex<Vec<u16>>,
     /// Held by whoever removes records.
@@ -74,9 +68,6 @@ impl Dropped {
     pub(crate) fn new() -> Self {
         Self {
             bits: (0..1 << 10).map(|_| AtomicU64::new(0)).collect(),
-            dropping: Mutex::new(()),
-            begun: AtomicU64::new(0),
-            done: AtomicU64::new(0),
             waiting: Mutex::new(Vec::new()),
             purging: Mutex::default(),
         }
@@ -91,17 +82,7 @@ impl Dropped {
         word.load(Acquire) & bit != 0
     }
 
-    /// Says that a table is about to be dropped.
-    pub(crate) fn begin(&self) {
-        self.begun.fetch_add(1, Relaxed);
-    }
-
-    /// Says that its records may be removed.
-    pub(crate) fn end(&self) {
-        self.done.fetch_add(1, Relaxed);
-    }
-
-    /// Lets nobody begin to change a table any more. Who is refused sees that the list of tables has changed.
+    /// Lets nobody begin to change a table any more. Who is refused sees what was written before.
     pub(crate) fn mark(&self, table: u16) {
         let (word, bit) = self.bit(table);
         word.fetch_or(bit, Release);
@@ -110,21 +91,7 @@ impl Dropped {
     /// Lets its number be another table's.
     pub(crate) fn unmark(&self, table: u16) {
         let (word, bit) = self.bit(table);
-        word.fetch_and(!bit, Relaxed);
-    }
-
-    /// How many drops had come so far that their records can be removed.
-    pub(crate) fn done(&self) -> u64 {
-        self.done.load(Relaxed)
-    }
-
-    /// Whether others have come so far since there were so many, or are about to, which is waited for: on no seat.
-    pub(crate) fn wait(&self, done: u64) -> bool {
-        let is_more = self.begun.load(Relaxed) != done;
-        if is_more {
-            drop(lock(&self.dropping));
-        }
-        is_more
+        word.fetch_and(!bit, Release);
     }
 
     /// Whether something is to be removed.
@@ -136,25 +103,13 @@ impl Dropped {
 impl Owner {
     /// Drops a table: its records are not written or moved any more, and will go. Waits for each change and each pass of a cleaner that is
     /// under way, and for nothing else: the walk over what other tables left is not waited for.
-    ///
-    /// `announce` tells handles that the table has gone: who then finds no room for what it puts in its place knows that there will be.
-    pub(crate) fn drop_table(&self, table: u16, announce: impl FnOnce()) {
-        let _dropping = lock(&self.dropped.dropping);
-        self.dropped.begin();
-        announce();
+    pub(crate) fn drop_table(&self, table: u16) {
         self.dropped.mark(table);
         if !Flaw::NotAwaited.is_planted() {
             self.quiesce();
         }
         lock(&self.dropped.waiting).push(table);
-        self.dropped.end();
         self.bell.ring();
-    }
-
-    /// Ends a change of the list of tables, should one have begun: the number that says so is the next even one. Nobody else is at it.
-    pub(crate) fn end_catalogue(&self) {
-        let stamp = self.region.word(CATALOGUE);
-        stamp.store((stamp.load(Relaxed) | 1).wrapping_add(1), Release);
     }
 
     /// Removes what is left of the tables that were dropped in one more segment. `false` if there was none.

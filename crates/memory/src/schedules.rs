@@ -164,7 +164,7 @@ fn canary_a_step_left_out_is_noticed() {
     notice(SHORT, [SlotOnce, GenerationOnce, DirectoryOnce, NotLocked, FreeBeforeSwing, NotAwaited]);
 }
 
-/// One schedule in a hundred or more shows each.
+/// One schedule in a hundred or more shows each; but one in some thousand that a reader may take the hole's last record for the key's.
 #[test]
 fn canary_a_step_left_out_is_noticed_with_holes() {
     notice(HOLES, [Flaw::NotRenewed, Flaw::NotClaimed, Flaw::GenerationOnce, Flaw::SlotOnce]);
@@ -173,7 +173,7 @@ fn canary_a_step_left_out_is_noticed_with_holes() {
 fn notice(scene: Scene, flaws: impl IntoIterator<Item = Flaw>) {
     for flaw in flaws {
         let (seed, complaint) =
-            explore(scene, Some(flaw), 0..3000).unwrap_or_else(|| panic!("{flaw:?} goes unnoticed"));
+            explore(scene, Some(flaw), 0..10_000).unwrap_or_else(|| panic!("{flaw:?} goes unnoticed"));
         println!("{flaw:?} in schedule {seed}: {complaint}");
     }
 }

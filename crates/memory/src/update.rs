@@ -24,8 +24,8 @@ use crate::record::Record;
 use crate::region::SEQUENCE;
 use crate::seat::Seat;
 use crate::segment::Stream;
+use crate::sync::AtomicU64;
 use crate::sync::Ordering::{Relaxed, Release};
-use crate::sync::{AtomicU64, MutexGuard};
 
 /// A table as its writers know it: what its records say, and whether they have versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,23 +85,19 @@ pub(crate) fn update<'c>(
     let target = Target { table, key, hash, who };
     // Before the seat: nothing is asked for while a lock is taken.
     let mut place = ask_for_home(&owner.region, hash);
-    let mut seat = take_seat_for(owner, table)?;
+    let mut seat = owner.take_seat();
+    // On the seat, as whoever drops a table waits for all of them.
+    if owner.dropped.contains(table.number) {
+        let error = Error::new(Kind::Missing, "the table was dropped");
+        return Err(error.remedy("create it again, or take a new handle of it"));
+    }
     let mut outcome = Outcome::default();
     let mut orphan = None;
-    let mut drops = owner.dropped.done();
     loop {
-        let room = match attempt(owner, &mut seat, target, place, &mut decide, &mut outcome, &mut orphan)? {
+        match attempt(owner, &mut seat, target, place, &mut decide, &mut outcome, &mut orphan)? {
             Try::Done => break,
-            Try::NoRoom { stream, size, who } => owner.make_room(&mut seat, stream, size, who),
-            Try::NoSlot(place) => owner.split(place, hash),
-        };
-        if let Err(error) = room {
-            drop(seat);
-            if error.kind() != Kind::Full || !owner.dropped.wait(drops) {
-                return Err(error);
-            }
-            drops = owner.dropped.done();
-            seat = take_seat_for(owner, table)?;
+            Try::NoRoom { stream, size, who } => owner.make_room(&mut seat, stream, size, who)?,
+            Try::NoSlot(place) => owner.split(place, hash)?,
         }
         place = Place::of(&owner.region, hash);
     }
@@ -110,17 +106,6 @@ pub(crate) fn update<'c>(
         orphan.remove(owner);
     }
     Ok(outcome)
-}
-
-/// A seat to change a table from, unless that was dropped: asked on the seat, as whoever drops a table waits for all seats.
-#[inline]
-fn take_seat_for(owner: &Owner, table: TableId) -> Result<MutexGuard<'_, Seat>> {
-    let seat = owner.take_seat();
-    if owner.dropped.contains(table.number) {
-        let error = Error::new(Kind::Missing, "the table was dropped");
-        return Err(error.remedy("create it again, or take a new handle of it"));
-    }
-    Ok(seat)
 }
 
 /// One try. A call of its own: in the loop around it much would be worked out ahead, before the home is asked for.
@@ -353,7 +338,6 @@ mod tests {
     use super::*;
     use crate::fixture::{TABLE, small};
     use crate::index::bucket::Home;
-    use crate::sync::lock;
 
     /// As when a reader has looked at the header, and somebody makes a number of what was text.
     #[test]
@@ -369,25 +353,5 @@ mod tests {
         let mut value = Vec::new();
         seen.value(region).append_to(&mut value);
         assert_eq!(value, b"1234567");
-    }
-
-    /// Whoever found no room has given up its seat while the table was dropped.
-    #[test]
-    fn who_waits_for_a_drop_does_not_write_to_what_was_dropped() {
-        let memory = small(32, 4096);
-        let put = |key| memory.put(TABLE, Key::Integer(key), 0, &[7; 100], None, |_| true);
-        let full = (0..1 << 20).find(|key| put(*key).is_err()).unwrap();
-        let owner = memory.owner();
-        let dropping = lock(&owner.dropped.dropping);
-        owner.dropped.begin();
-        std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| put(full).map(drop).unwrap_err().kind());
-            std::thread::sleep(std::time::Duration::from_millis(100));
-            owner.dropped.mark(TABLE.number);
-            owner.dropped.end();
-            drop(dropping);
-            assert_eq!(waiting.join().unwrap(), Kind::Missing);
-        });
-        owner.dropped.unmark(TABLE.number);
     }
 }

@@ -14,6 +14,9 @@ use crate::region::{CATALOGUE, CLOCK, LIMIT, MOVED, Region};
 use crate::scan::{self, Cursor, Item};
 use crate::segment::{Segment, Use};
 
+/// The greatest number that [`View::catalogue`] gives, whatever damage says.
+pub const CATALOGUE_MAX: u64 = (1 << 46) - 1;
+
 /// Pieces of the index that are counted to tell how many keys there are.
 const PIECES_COUNTED: u64 = 64;
 
@@ -93,7 +96,7 @@ impl View<'_> {
 
     /// A number that is another one after each change of the list of tables, and odd while it is being changed. One load.
     pub fn catalogue(self) -> u64 {
-        self.region.load(CATALOGUE)
+        self.region.load(CATALOGUE) & CATALOGUE_MAX
     }
 
     /// Some records of a table, from `cursor` on: about `count` (at least one), fewer at the end, and where their values come to some megabytes. Gives where

@@ -20,7 +20,7 @@
 use std::collections::HashSet;
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_memory::{Key, TableId, View};
+use hammerspace_memory::{CATALOGUE_MAX, Key, TableId, View};
 
 /// Where the catalogue is.
 pub(crate) const TABLE: TableId = TableId { number: u16::MAX - 1, is_versioned: false };
@@ -85,10 +85,7 @@ impl Catalogue {
         let stamp = view.catalogue();
         let mut bytes = Vec::new();
         view.get(TABLE.number, KEY, &mut bytes)?;
-        let catalogue = Self { stamp, ..Self::of_bytes(&bytes)? };
-        // The change that it comes from may not have ended; none that is later has begun.
-        let born_max = stamp_after(view.catalogue());
-        if catalogue.tables.iter().all(|table| table.born <= born_max) { Ok(catalogue) } else { Err(damaged()) }
+        Ok(Self { stamp, ..Self::of_bytes(&bytes)? })
     }
 
     /// Whether the list is still this one.
@@ -96,9 +93,21 @@ impl Catalogue {
         self.stamp.is_multiple_of(2) && self.stamp == view.catalogue()
     }
 
-    /// The stamp from which on, as this list shows, a table has its number: an even one.
+    /// The stamp from which on, as this list shows, a table has its number: an even one, unless it is of an earlier build.
     pub(crate) fn known_since(&self, table: &Named) -> u64 {
         table.born.max(self.stamp & !1)
+    }
+
+    /// The stamp after the change that is under way, or the next one: greater than any that a table or a handle knows, also where damage
+    /// has made it less.
+    pub(crate) fn next_stamp(&self) -> u64 {
+        let newest = self.tables.iter().map(|table| table.born).fold(self.stamp, u64::max);
+        ((newest | 1) + 1) & CATALOGUE_MAX
+    }
+
+    /// Whether a table came later than the stamp allows.
+    pub(crate) fn is_ahead(&self) -> bool {
+        self.tables.iter().any(|table| table.born > (self.stamp | 1) + 1)
     }
 
     /// Whether there is no list of tables at all, as before the first was put.
@@ -128,6 +137,9 @@ impl Catalogue {
             } else {
                 let name = str::from_utf8(name).map_err(|_| damaged())?.to_owned();
                 let born = u64::from_le_bytes(born.try_into().expect("eight"));
+                if born > CATALOGUE_MAX {
+                    return Err(damaged());
+                }
                 let id = TableId { number, is_versioned: flags & VERSIONED != 0 };
                 catalogue.tables.push(Named { name, id, born });
             }
@@ -167,7 +179,7 @@ impl Catalogue {
             return Err(error.remedy("use it, or choose another name"));
         }
         let id = TableId { number: self.free_number()?, is_versioned: options.versions };
-        self.tables.push(Named { name: name.to_owned(), id, born: stamp_after(self.stamp) });
+        self.tables.push(Named { name: name.to_owned(), id, born: self.next_stamp() });
         Ok(())
     }
 
@@ -181,7 +193,7 @@ impl Catalogue {
 
     /// Gives a table another number; gives the old one, which is to be dropped.
     pub(crate) fn renumber(&mut self, name: &str) -> Result<u16> {
-        let (number, born) = (self.free_number()?, stamp_after(self.stamp));
+        let (number, born) = (self.free_number()?, self.next_stamp());
         let table = self.tables.iter_mut().find(|table| table.name == name).ok_or_else(|| missing(name))?;
         table.born = born;
         let old = std::mem::replace(&mut table.id.number, number);
@@ -197,11 +209,6 @@ impl Catalogue {
             error.remedy("drop tables, or wait until what is left of dropped ones is cleared away")
         })
     }
-}
-
-/// What the stamp is after the change that is under way, or the next one.
-fn stamp_after(stamp: u64) -> u64 {
-    (stamp | 1).saturating_add(1)
 }
 
 fn check_name(name: &str) -> Result<()> {
@@ -287,9 +294,10 @@ mod tests {
             damaged[at] ^= 1 << bit;
             match Catalogue::of_bytes(&damaged) {
                 Err(error) => assert_eq!(error.kind(), Kind::Corrupt),
-                // What is dropped is deleted: no table must come to that.
+                // What is dropped is deleted: no table must come to that. And a handle has room for no greater stamp.
                 Ok(found) => assert!(
-                    tables.iter().all(|table| !found.dropped.contains(&table.id.number)),
+                    tables.iter().all(|table| !found.dropped.contains(&table.id.number))
+                        && found.tables.iter().all(|table| table.born <= CATALOGUE_MAX),
                     "bit {bit} of byte {at} makes {found:?}"
                 ),
             }

@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod catalogue;
+mod changes;
 mod condition;
 mod expiry;
 mod kind;

@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_memory::{Memory, Options, Reader, Report, Usage, View};
 
 use crate::catalogue::{self, Catalogue, TableInfo, TableOptions};
+use crate::changes::Changes;
 use crate::table::Table;
 
 /// The table of those who name none. Every store has it; its records have versions.
@@ -29,8 +30,7 @@ pub(crate) struct Shared {
     access: Access,
     /// The catalogue as it was last read. Readers of it never wait, so a forked child may go on with it.
     catalogue: ArcSwap<Catalogue>,
-    /// Held by whoever changes the catalogue.
-    changes: Mutex<()>,
+    pub(crate) changes: Changes,
 }
 
 enum Access {
@@ -57,9 +57,10 @@ impl Store {
     /// As [`open`](Self::open), with as many threads as `options` says; its other fields, but `least_hole`, count when a store is made.
     pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let memory = Memory::open(path, options)?;
-        // The last owner may have died while it changed the catalogue.
-        memory.end_catalogue()?;
-        for number in Catalogue::read(memory.view())?.dropped {
+        let catalogue = Catalogue::read(memory.view())?;
+        // The last owner may have died while it changed it.
+        memory.end_catalogue(catalogue.next_stamp())?;
+        for number in catalogue.dropped {
             memory.drop_table(number)?;
         }
         plant(&memory)?;
@@ -107,7 +108,7 @@ impl Store {
 
     fn start(access: Access) -> Result<Self> {
         let catalogue = ArcSwap::from_pointee(Catalogue::read(access.view())?);
-        let shared = Arc::new(Shared { access, catalogue, changes: Mutex::new(()) });
+        let shared = Arc::new(Shared { access, catalogue, changes: Changes::default() });
         let default = Table::open(shared.clone(), DEFAULT_TABLE)?;
         Ok(Self { shared, default })
     }
@@ -209,6 +210,9 @@ impl Store {
         };
         match Catalogue::read(memory.view()) {
             Ok(catalogue) if catalogue.find(DEFAULT_TABLE).is_none() => fault("there is no default table".into()),
+            Ok(catalogue) if catalogue.is_ahead() => {
+                fault("a table came later than the number CATALOGUE allows, which the next owner mends".into());
+            }
             Ok(_) => report.records = report.records.saturating_sub(catalogue::RECORDS),
             Err(error) => fault(error.to_string()),
         }
@@ -256,8 +260,7 @@ impl Shared {
         let memory = self.memory()?;
         // First: in a forked child the lock may be held for ever, by a thread that only the parent has.
         memory.check()?;
-        let _turn = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
-        change_catalogue(memory, change)
+        self.changes.make(|| change_catalogue(memory, change))
     }
 }
 
@@ -276,6 +279,7 @@ fn plant(memory: &Memory) -> Result<()> {
 fn change_catalogue(memory: &Memory, change: impl FnOnce(&mut Catalogue) -> Result<Option<u16>>) -> Result<()> {
     let mut catalogue = Catalogue::read(memory.view())?;
     catalogue.dropped.retain(|&number| memory.is_dropping(number));
+    let stamp = catalogue.next_stamp();
     let dropped = change(&mut catalogue)?;
     let bytes = catalogue.to_bytes();
     memory.begin_catalogue()?;
@@ -283,11 +287,9 @@ fn change_catalogue(memory: &Memory, change: impl FnOnce(&mut Catalogue) -> Resu
         None => memory.put(catalogue::TABLE, catalogue::KEY, 0, &bytes, None, |_| true),
         Some(_) => memory.put_to_give_back(catalogue::TABLE, catalogue::KEY, &bytes),
     };
-    match dropped.filter(|_| put.is_ok()) {
-        None => memory.end_catalogue()?,
-        Some(number) => memory.drop_table(number)?,
-    }
-    put.map(drop)
+    memory.end_catalogue(stamp)?;
+    put?;
+    dropped.map_or(Ok(()), |number| memory.drop_table(number))
 }
 
 #[cold]
@@ -330,9 +332,32 @@ mod tests {
             assert!(!handle.contains("a").unwrap() && !handle.contains("b").unwrap());
             handle.put("c", "3").unwrap();
         }
+        memory.end_catalogue(list.next_stamp()).unwrap();
         memory.drop_table(old).unwrap();
         assert_eq!(words.iter().map(|entry| entry.unwrap().value.bytes).collect::<Vec<_>>(), [b"3"]);
-        assert_eq!(memory.view().catalogue() % 2, 0);
+    }
+
+    /// Whoever finds no room while a table is emptied knows before its records are gone that it is.
+    #[test]
+    fn who_finds_no_room_waits_for_a_change_of_the_list() {
+        let store = Store::anonymous(&Options { cleaners: 1, ..Options::with_limit(64 << 20) }).unwrap();
+        let words = store.create_table("words", TableOptions::default()).unwrap();
+        let full = (0_u64..1 << 20).find(|key| words.put(*key, [7; 1000]).is_err()).unwrap();
+        let memory = store.shared.memory().unwrap();
+        let mut list = Catalogue::read(memory.view()).unwrap();
+        let old = list.renumber("words").unwrap();
+        thread::scope(|scope| {
+            let waiting = store.shared.changes.make(|| {
+                memory.begin_catalogue().unwrap();
+                memory.put_to_give_back(catalogue::TABLE, catalogue::KEY, &list.to_bytes()).unwrap();
+                let waiting = scope.spawn(|| words.put(full, [7; 1000]).map(drop));
+                thread::sleep(Duration::from_millis(300));
+                memory.end_catalogue(list.next_stamp()).unwrap();
+                memory.drop_table(old).unwrap();
+                waiting
+            });
+            waiting.join().unwrap().unwrap();
+        });
     }
 
     /// Or else every read would look at the list.
@@ -349,33 +374,38 @@ mod tests {
         assert_eq!(reader.shared.view().catalogue() % 2, 0);
     }
 
-    /// Whoever goes by it would look it up for ever.
+    /// Damage that made the stamp less.
     #[test]
-    fn a_number_that_a_table_is_yet_to_get_is_damage() {
+    fn who_sees_a_table_that_came_later_than_now_goes_on() {
         let store = Store::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
-        let memory = store.shared.memory().unwrap();
-        let mut list = Catalogue::read(memory.view()).unwrap();
-        list.tables[0].born = memory.view().catalogue() + 4;
-        memory.begin_catalogue().unwrap();
-        memory.put_to_give_back(catalogue::TABLE, catalogue::KEY, &list.to_bytes()).unwrap();
-        assert_eq!(store.default_table().get("a").unwrap_err().kind(), Kind::Corrupt);
-        memory.end_catalogue().unwrap();
-        assert_eq!(store.default_table().get("a").unwrap(), None);
+        let (memory, table) = (store.shared.memory().unwrap(), store.default_table());
+        let faults = || store.verify().unwrap().faults;
+        for name in ["words", "numbers"] {
+            store.create_table(name, TableOptions::default()).unwrap();
+        }
+        for stamp in [0, 1] {
+            memory.end_catalogue(stamp).unwrap();
+            table.put("a", "1").unwrap();
+            assert!(table.contains("a").unwrap() && faults() == 1);
+        }
+        store.create_table("more", TableOptions::default()).unwrap();
+        assert!(table.contains("a").unwrap() && faults() == 0);
     }
 
     /// As when it was forked while a table was being made: in the child nobody opens the lock.
     #[test]
     fn a_forked_child_waits_for_nobody() {
         let store = Store::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
-        let _turn = store.shared.changes.lock().unwrap();
-        let child = fork(|| {
-            let (end, is_over) = mpsc::channel();
-            let store = store.clone();
-            thread::spawn(move || {
-                let made = store.create_table("words", TableOptions::default()).map(drop);
-                end.send([made, store.verify().map(drop)].map(|refused| refused.unwrap_err().kind())).ok()
-            });
-            i32::from(is_over.recv_timeout(Duration::from_secs(10)) != Ok([Kind::Invalid; 2]))
+        let child = store.shared.changes.make(|| {
+            fork(|| {
+                let (end, is_over) = mpsc::channel();
+                let store = store.clone();
+                thread::spawn(move || {
+                    let made = store.create_table("words", TableOptions::default()).map(drop);
+                    end.send([made, store.verify().map(drop)].map(|refused| refused.unwrap_err().kind())).ok()
+                });
+                i32::from(is_over.recv_timeout(Duration::from_secs(10)) != Ok([Kind::Invalid; 2]))
+            })
         });
         assert_eq!(child.wait(), Some(0));
         assert_eq!(store.verify().unwrap().findings, Vec::<String>::new());

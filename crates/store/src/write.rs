@@ -11,6 +11,9 @@ use crate::expiry;
 use crate::kind::{Rule, ValueKind, number_of};
 use crate::table::{Known, Table};
 
+/// How often a change that finds no room is made anew as tables are dropped meanwhile.
+const WAITS_MAX: u32 = 16;
+
 /// How a value is put; by default as bytes that never expire, whatever is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Put {
@@ -84,20 +87,35 @@ impl Table {
     #[inline]
     fn change<T>(&self, mut make: impl FnMut(&Memory, &Turn<'_>) -> Result<T>) -> Result<T> {
         let memory = self.shared.memory()?;
+        let mut waits = 0;
         loop {
             let turn = Turn { handle: self, known: Cell::new(self.known()), is_stale: Cell::new(false) };
+            let changes = self.shared.changes.count();
             let result = make(memory, &turn);
-            // A number that is being dropped is refused before anything is asked.
-            let is_dropped = matches!(&result, Err(error) if error.kind() == Kind::Missing);
-            if !turn.is_stale.get() && !is_dropped {
+            let is_final = match &result {
+                Ok(_) => !turn.is_stale.get(),
+                Err(error) => self.is_final(error.kind(), &turn, changes, &mut waits)?,
+            };
+            if is_final {
                 return result;
             }
             self.learn()?;
-            // The list of tables says that it is there, all the same: it was damaged.
-            if is_dropped && self.known() == turn.known.get() {
-                return result;
-            }
         }
+    }
+
+    /// Whether a change that was refused would be refused again.
+    #[cold]
+    fn is_final(&self, why: Kind, turn: &Turn<'_>, changes: u64, waits: &mut u32) -> Result<bool> {
+        Ok(match why {
+            // A number that is being dropped is refused before anything is asked. Where the list of tables has it all the same, that is
+            // damaged.
+            Kind::Missing => self.learn()?.0 == turn.known.get(),
+            Kind::Full => {
+                *waits += 1;
+                *waits > WAITS_MAX || !self.shared.changes.wait(changes)
+            }
+            _ => !turn.is_stale.get(),
+        })
     }
 
     /// Puts bytes, whatever is there, to stay. Gives the version, in a table that has versions.

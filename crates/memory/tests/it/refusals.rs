@@ -465,7 +465,7 @@ fn a_forked_child_is_not_the_owner() {
             memory.set_limit(1 << 20).unwrap_err().kind(),
             memory.clean().unwrap_err().kind(),
             memory.begin_catalogue().unwrap_err().kind(),
-            memory.end_catalogue().unwrap_err().kind(),
+            memory.end_catalogue(2).unwrap_err().kind(),
         ];
         drop(memory);
         i32::from(kinds != [Kind::Invalid; 6])

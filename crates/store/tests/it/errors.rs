@@ -1,5 +1,6 @@
 //! What is refused, and that it says what to do.
 
+use std::os::unix::fs::FileExt;
 use std::{fs, process, thread};
 
 use hammerspace_os::process::fork::fork;
@@ -43,6 +44,34 @@ fn a_store_without_a_list_of_tables_is_mended_by_its_next_owner() {
     refused(Store::attach(&path), Kind::Corrupt, "no list of its tables");
     drop(Store::open(&path).unwrap());
     assert!(Store::attach(&path).is_ok());
+}
+
+/// Whatever damage makes of the number by which handles notice that the list has changed: it is looked at more often, or less.
+#[test]
+fn a_damaged_stamp_of_the_list_of_tables_keeps_nobody() {
+    const CATALOGUE: u64 = 136;
+    for stamp in [0, 1, 1 << 45 | 1, 1 << 46, 1 << 63 | 1, u64::MAX - 1, u64::MAX] {
+        let scratch = tempfile::tempdir().unwrap();
+        let [path, regions] = ["store", "regions"].map(|name| scratch.path().join(name));
+        fs::create_dir(&regions).unwrap();
+        let options = Options { region: Some(regions.clone()), ..Options::with_limit(64 << 20) };
+        let store = Store::create(&path, &options).unwrap();
+        let words = store.create_table("words", TableOptions::default()).unwrap();
+        let reader = Store::attach(&path).unwrap().table("words").unwrap();
+        let region = fs::read_dir(&regions).unwrap().next().unwrap().unwrap().path();
+        fs::OpenOptions::new().write(true).open(region).unwrap().write_all_at(&stamp.to_le_bytes(), CATALOGUE).unwrap();
+        for _ in 0..3 {
+            words.put("a", "1").unwrap();
+            assert!(words.contains("a").unwrap() && reader.contains("a").unwrap());
+            store.empty_table("words").unwrap();
+            assert!(!words.contains("a").unwrap() && !reader.contains("a").unwrap(), "{stamp}");
+        }
+        words.put("a", "1").unwrap();
+        drop((words, store));
+        let store = Store::open(&path).unwrap();
+        assert!(store.table("words").unwrap().contains("a").unwrap() && reader.contains("a").unwrap());
+        assert_eq!(store.verify().unwrap().findings, Vec::<String>::new());
+    }
 }
 
 /// A service starts for the first time, again, and after the machine did.
