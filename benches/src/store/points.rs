@@ -25,19 +25,20 @@ const APPENDED: usize = 16;
 struct Size {
     keys: u64,
     value: usize,
-    /// Operations of a kind.
+    /// Operations of a kind, and the number of the first one.
     asked: u64,
+    first: u64,
     /// The goal of `get_many`, which is one of 8 M keys.
     many: Option<&'static str>,
     has_peers: bool,
 }
 
 const FULL: &[Size] = &[
-    Size { keys: 8_000_000, value: 100, asked: 2_000_000, many: Some(">= 10 M/s"), has_peers: false },
-    Size { keys: 10_000_000, value: 100, asked: 2_000_000, many: None, has_peers: true },
-    Size { keys: 100_000_000, value: 64, asked: 2_000_000, many: None, has_peers: false },
+    Size { keys: 8_000_000, value: 100, asked: 2_000_000, first: 0, many: Some(">= 10 M/s"), has_peers: false },
+    Size { keys: 10_000_000, value: 100, asked: 2_000_000, first: 0, many: None, has_peers: true },
+    Size { keys: 100_000_000, value: 64, asked: 2_000_000, first: 0, many: None, has_peers: false },
 ];
-const SMALL: &[Size] = &[Size { keys: 4_000, value: 100, asked: 1_024, many: None, has_peers: true }];
+const SMALL: &[Size] = &[Size { keys: 4_000, value: 100, asked: 1_024, first: 0, many: None, has_peers: true }];
 
 pub(super) fn rows(scale: &Scale) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
@@ -65,7 +66,7 @@ impl Size {
             for (peer, mut store) in stores::all(self.keys)? {
                 // Servers answer some ten thousand questions a second.
                 let slower = if ["Redis", "memcached"].contains(&peer) { 16 } else { 2 };
-                let theirs = Size { asked: self.asked / slower, ..*self }.rates(&mut *store)?;
+                let theirs = Size { asked: self.asked / slower, ..*self }.rates(scale, &mut *store)?;
                 for (operation, (ours, theirs)) in KINDS.into_iter().zip(ours.into_iter().zip(theirs)) {
                     rows.push(Row::new(format!("{}, {words} keys", operation.name()), "M/s", ours, peer, theirs));
                 }
@@ -81,13 +82,13 @@ impl Size {
         let limit = self.keys * record * 4 / 3 + (64 << 20);
         let stand = Stand::create(&Options { cleaners: 1, ..Options::with_limit(limit) }, false)?;
         let mut owner = Ours::new(&stand.table);
-        let rates = self.rates(&mut owner)?;
+        let rates = self.rates(scale, &mut owner)?;
         let mut reader = OtherProcess::start(&stand, *self)?;
         let short = Size { asked: self.asked / 4, ..*self };
         let mut time = |operation| {
             let works: &mut [Work<'_>; 2] =
                 &mut [&mut || short.time(&mut owner, operation), &mut || reader.time(operation)];
-            in_turn(scale.rounds_large, works)
+            in_turn(scale.rounds, works)
         };
         self.wear(&stand)?;
         let moved = stand.store.usage().moved;
@@ -130,8 +131,8 @@ impl Size {
         })
     }
 
-    /// Fills a store and measures all kinds: millions a second.
-    fn rates(&self, store: &mut dyn Store) -> Result<[f64; KINDS.len()]> {
+    /// Fills a store and measures all kinds: millions a second. What can be done again is, with other keys: a round takes some tenths of a second.
+    fn rates(&self, scale: &Scale, store: &mut dyn Store) -> Result<[f64; KINDS.len()]> {
         let value = vec![7; self.value];
         let mut batch = Vec::new();
         for number in 0..self.keys - self.asked {
@@ -144,7 +145,18 @@ impl Size {
         store.put_many(&batch)?;
         let mut rates = [0.0; KINDS.len()];
         for (rate, operation) in rates.iter_mut().zip(KINDS) {
-            *rate = millions_a_second(self.asked as usize, self.time(store, operation)?.as_secs_f64());
+            let mut next = *self;
+            let mut once = || {
+                let time = next.time(store, operation);
+                next.first += self.asked;
+                time
+            };
+            let seconds = if READS.contains(&operation) {
+                in_turn(scale.rounds_large, &mut [&mut once])?[0]
+            } else {
+                once()?.as_secs_f64()
+            };
+            *rate = millions_a_second(self.asked as usize, seconds);
         }
         Ok(rates)
     }
@@ -152,33 +164,34 @@ impl Size {
     /// How long it takes to do what is asked.
     fn time(&self, store: &mut dyn Store, operation: Kind) -> Result<Duration> {
         let (value, mut found, mut out) = (vec![8; self.value], 0, Vec::new());
+        let mut numbers = self.first..self.first + self.asked;
         let started = Instant::now();
         match operation {
             Kind::Insert => {
                 (self.keys - self.asked..self.keys).try_for_each(|number| store.put(mix(number), &value))?;
             }
             Kind::Get => {
-                for number in 0..self.asked {
+                for number in numbers {
                     found += u64::from(store.get(self.some_key(number, 1), &mut out)?);
                 }
             }
             Kind::Miss => {
-                for number in self.keys..self.keys + self.asked {
-                    found += u64::from(!store.get(mix(number), &mut out)?);
+                for number in numbers {
+                    found += u64::from(!store.get(mix(self.keys + number), &mut out)?);
                 }
             }
             Kind::GetMany => {
                 let mut keys = [0; BATCH as usize];
-                for first in (0..self.asked).step_by(keys.len()) {
-                    let count = BATCH.min(self.asked - first);
+                for first in numbers.clone().step_by(keys.len()) {
+                    let count = BATCH.min(numbers.end - first);
                     let keys = &mut keys[..count as usize];
                     keys.iter_mut().zip(first..).for_each(|(key, number)| *key = self.some_key(number, 9));
                     store.get_many(keys, &mut |value| found += u64::from(value.is_some()))?;
                 }
             }
-            Kind::Overwrite => (0..self.asked).try_for_each(|number| store.put(self.some_key(number, 3), &value))?,
+            Kind::Overwrite => numbers.try_for_each(|number| store.put(self.some_key(number, 3), &value))?,
             Kind::Append => {
-                (0..self.asked).try_for_each(|number| store.append(self.some_key(number, 5), &value[..APPENDED]))?;
+                numbers.try_for_each(|number| store.append(self.some_key(number, 5), &value[..APPENDED]))?;
             }
         }
         let time = started.elapsed();
