@@ -8,6 +8,8 @@ use std::io::Read;
 
 /// Logs that decode to more are left to the clock and the memory limit.
 const DECODED_MAX: usize = 1 << 20;
+/// The widest window that the library knows, by its binary logarithm.
+const WINDOW_LOG_MAX: u32 = 31;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
@@ -72,7 +74,9 @@ fn decoded(mut data: &[u8], compression: u64, block_size: u64) -> Option<(Vec<u8
 /// What a zstd frame decodes to, or a little more of it than we want to look at.
 fn unpacked(frame: &[u8]) -> Option<Vec<u8>> {
     let mut block = Vec::new();
-    let decoder = zstd::stream::read::Decoder::with_buffer(frame).ok()?;
+    let mut decoder = zstd::stream::read::Decoder::with_buffer(frame).ok()?;
+    // Windows are bounded where a frame is read as a stream, not where it is decoded at once, as all who read logs do.
+    decoder.window_log_max(WINDOW_LOG_MAX).ok()?;
     decoder.take(DECODED_MAX as u64 + 1).read_to_end(&mut block).ok()?;
     Some(block)
 }
