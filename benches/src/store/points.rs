@@ -25,20 +25,19 @@ const APPENDED: usize = 16;
 struct Size {
     keys: u64,
     value: usize,
-    /// Operations of a kind, and the number of the first one.
+    /// Operations of a kind, in a round.
     asked: u64,
-    first: u64,
     /// The goal of `get_many`, which is one of 8 M keys.
     many: Option<&'static str>,
     has_peers: bool,
 }
 
 const FULL: &[Size] = &[
-    Size { keys: 8_000_000, value: 100, asked: 2_000_000, first: 0, many: Some(">= 10 M/s"), has_peers: false },
-    Size { keys: 10_000_000, value: 100, asked: 2_000_000, first: 0, many: None, has_peers: true },
-    Size { keys: 100_000_000, value: 64, asked: 2_000_000, first: 0, many: None, has_peers: false },
+    Size { keys: 8_000_000, value: 100, asked: 2_000_000, many: Some(">= 10 M/s"), has_peers: false },
+    Size { keys: 10_000_000, value: 100, asked: 2_000_000, many: None, has_peers: true },
+    Size { keys: 100_000_000, value: 64, asked: 2_000_000, many: None, has_peers: false },
 ];
-const SMALL: &[Size] = &[Size { keys: 4_000, value: 100, asked: 1_024, first: 0, many: None, has_peers: true }];
+const SMALL: &[Size] = &[Size { keys: 4_000, value: 100, asked: 1_024, many: None, has_peers: true }];
 
 pub(super) fn rows(scale: &Scale) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
@@ -87,7 +86,7 @@ impl Size {
         let short = Size { asked: self.asked / 4, ..*self };
         let mut time = |operation| {
             let works: &mut [Work<'_>; 2] =
-                &mut [&mut || short.time(&mut owner, operation), &mut || reader.time(operation)];
+                &mut [&mut || short.time(&mut owner, operation, 0), &mut || reader.time(operation)];
             in_turn(scale.rounds, works)
         };
         self.wear(&stand)?;
@@ -145,11 +144,10 @@ impl Size {
         store.put_many(&batch)?;
         let mut rates = [0.0; KINDS.len()];
         for (rate, operation) in rates.iter_mut().zip(KINDS) {
-            let mut next = *self;
+            let mut round = 0;
             let mut once = || {
-                let time = next.time(store, operation);
-                next.first += self.asked;
-                time
+                round += 1;
+                self.time(store, operation, round)
             };
             let seconds = if READS.contains(&operation) {
                 in_turn(scale.rounds_large, &mut [&mut once])?[0]
@@ -161,10 +159,10 @@ impl Size {
         Ok(rates)
     }
 
-    /// How long it takes to do what is asked.
-    fn time(&self, store: &mut dyn Store, operation: Kind) -> Result<Duration> {
+    /// How long it takes to do what is asked, with other keys in each round.
+    fn time(&self, store: &mut dyn Store, operation: Kind, round: u64) -> Result<Duration> {
         let (value, mut found, mut out) = (vec![8; self.value], 0, Vec::new());
-        let mut numbers = self.first..self.first + self.asked;
+        let mut numbers = round * self.asked..(round + 1) * self.asked;
         let started = Instant::now();
         match operation {
             Kind::Insert => {
@@ -312,12 +310,12 @@ impl OtherProcess {
 fn serve(stand: &Stand, size: Size, mut stream: UnixStream) -> Result {
     let table = hammerspace::Store::attach(stand.path())?.table(stand::NAME)?;
     let mut store = Ours::new(&table);
-    Size { asked: size.keys, ..size }.time(&mut store, Kind::GetMany)?;
+    Size { asked: size.keys, ..size }.time(&mut store, Kind::GetMany, 0)?;
     let short = Size { asked: size.asked / 4, ..size };
     let mut operation = [0];
     loop {
         stream.read_exact(&mut operation)?;
         let kind = KINDS[usize::from(operation[0])];
-        stream.write_all(&u64::try_from(short.time(&mut store, kind)?.as_nanos())?.to_le_bytes())?;
+        stream.write_all(&u64::try_from(short.time(&mut store, kind, 0)?.as_nanos())?.to_le_bytes())?;
     }
 }

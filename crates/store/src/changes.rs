@@ -5,38 +5,37 @@
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Who makes one, and how many were made.
 #[derive(Default)]
 pub(crate) struct Changes {
     turn: Mutex<()>,
-    /// Odd while one is made, and after one that a panic has ended.
-    count: AtomicU64,
+    made: AtomicU64,
 }
 
 impl Changes {
     /// Makes one, when those before it have come to their end.
     pub(crate) fn make<T>(&self, change: impl FnOnce() -> T) -> T {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        self.count.fetch_or(1, Relaxed);
+        let _turn = self.turn();
         let made = change();
-        self.count.fetch_add(1, Relaxed);
+        self.made.fetch_add(1, Relaxed);
         made
     }
 
-    /// What [`wait`](Self::wait) asks for.
+    /// How many were made.
     #[inline]
     pub(crate) fn count(&self) -> u64 {
-        self.count.load(Relaxed)
+        self.made.load(Relaxed)
     }
 
-    /// Waits for the one that is being made. Says whether one was made since this was their count.
-    pub(crate) fn wait(&self, count: u64) -> bool {
-        if self.count() == count && count.is_multiple_of(2) {
-            return false;
-        }
-        drop(self.turn.lock());
+    /// Waits for the one that is being made. Says whether there are more by then than `count`.
+    pub(crate) fn wait_for_more(&self, count: u64) -> bool {
+        drop(self.turn());
         self.count() != count
+    }
+
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

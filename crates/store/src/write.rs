@@ -1,6 +1,7 @@
 //! Writing by a table's handle: for the process that owns the store.
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::time::{Duration, SystemTime};
 
 use hammerspace_error::{Error, Kind, Result};
@@ -87,34 +88,31 @@ impl Table {
     #[inline]
     fn change<T>(&self, mut make: impl FnMut(&Memory, &Turn<'_>) -> Result<T>) -> Result<T> {
         let memory = self.shared.memory()?;
-        let mut waits = 0;
+        let mut waits = 0..WAITS_MAX;
         loop {
             let turn = Turn { handle: self, known: Cell::new(self.known()), is_stale: Cell::new(false) };
             let changes = self.shared.changes.count();
             let result = make(memory, &turn);
-            let is_final = match &result {
+            let is_over = match &result {
                 Ok(_) => !turn.is_stale.get(),
-                Err(error) => self.is_final(error.kind(), &turn, changes, &mut waits)?,
+                Err(error) => !self.tries_again(error.kind(), &turn, changes, &mut waits)?,
             };
-            if is_final {
+            if is_over {
                 return result;
             }
             self.learn()?;
         }
     }
 
-    /// Whether a change that was refused would be refused again.
+    /// Whether a change that was refused for this is made anew; waits first where there may come to be room.
     #[cold]
-    fn is_final(&self, why: Kind, turn: &Turn<'_>, changes: u64, waits: &mut u32) -> Result<bool> {
+    fn tries_again(&self, why: Kind, turn: &Turn<'_>, changes: u64, waits: &mut Range<u32>) -> Result<bool> {
         Ok(match why {
             // A number that is being dropped is refused before anything is asked. Where the list of tables has it all the same, that is
             // damaged.
-            Kind::Missing => self.learn()?.0 == turn.known.get(),
-            Kind::Full => {
-                *waits += 1;
-                *waits > WAITS_MAX || !self.shared.changes.wait(changes)
-            }
-            _ => !turn.is_stale.get(),
+            Kind::Missing => self.learn()?.0 != turn.known.get(),
+            Kind::Full => waits.next().is_some() && self.shared.changes.wait_for_more(changes),
+            _ => turn.is_stale.get(),
         })
     }
 
