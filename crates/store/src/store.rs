@@ -363,8 +363,9 @@ mod tests {
     /// Or else every read would look at the list.
     #[test]
     fn an_owner_ends_the_change_over_which_the_last_one_died() {
-        let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
-        let (path, options) = (scratch.path().join("store"), Options::with_limit(64 << 20));
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("store");
+        let options = Options { region: Some(scratch.path().into()), ..Options::with_limit(64 << 20) };
         let store = Store::create(&path, &options).unwrap();
         store.shared.memory().unwrap().begin_catalogue().unwrap();
         let reader = Store::attach(&path).unwrap();
