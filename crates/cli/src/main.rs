@@ -10,6 +10,7 @@
 
 mod args;
 mod demo;
+mod destination;
 mod effort;
 mod exit;
 mod listing;

@@ -147,6 +147,19 @@ impl Error {
         self
     }
 
+    /// Calls a file that was at or below `from` by the name it has, or was to have, at or below `to`.
+    #[must_use]
+    pub fn moved(mut self, from: &Path, to: &Path) -> Self {
+        let rest = self.0.file.as_deref().and_then(|file| file.strip_prefix(from).ok());
+        match rest.map(Path::to_path_buf) {
+            // Joined with nothing, a path would end with a slash.
+            Some(rest) if rest.as_os_str().is_empty() => self.0.file = Some(to.to_path_buf()),
+            Some(rest) => self.0.file = Some(to.join(rest)),
+            None => {}
+        }
+        self
+    }
+
     /// Says what to do, in place of what was said before.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
@@ -172,6 +185,11 @@ impl Error {
     /// The offset it was found at, in bytes from the start of the file.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
+    }
+
+    /// The number that the operating system answered with.
+    pub fn os_code(&self) -> Option<i32> {
+        self.0.cause.as_ref()?.raw_os_error()
     }
 
     /// What to do about it.
@@ -241,6 +259,20 @@ mod tests {
     fn the_first_file_named_stays() {
         let error = Error::new(Kind::Corrupt, "bad magic").file("inner.spl").file("outer.spi");
         assert_eq!(error.path(), Some(Path::new("inner.spl")));
+    }
+
+    #[test]
+    fn a_file_is_called_by_the_name_it_was_to_have() {
+        let path = |file: &str| {
+            Error::new(Kind::Io, "full")
+                .file(file)
+                .moved("tmp/.new".as_ref(), "it".as_ref())
+                .path()
+                .map(Path::to_path_buf)
+        };
+        for (file, name) in [("tmp/.new", "it"), ("tmp/.new/part", "it/part"), ("tmp/.newer", "tmp/.newer")] {
+            assert_eq!(path(file).unwrap().as_os_str(), name);
+        }
     }
 
     #[test]

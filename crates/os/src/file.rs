@@ -43,11 +43,16 @@ impl File {
         Self { inner: fd.into(), path, watched }
     }
 
+    /// An open file, which messages call `path`.
+    pub fn wrap(file: fs::File, path: impl AsRef<Path>) -> Self {
+        Self { inner: file, path: path.as_ref().to_path_buf(), watched: Watched::here() }
+    }
+
     /// Opens an existing file for reading.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let file = fs::File::open(path).doing("open").map_err(|error| error.file(path))?;
-        Ok(Self { inner: file, path: path.to_path_buf(), watched: Watched::here() })
+        Ok(Self::wrap(file, path))
     }
 
     /// Opens an existing file for reading and writing.
@@ -55,7 +60,7 @@ impl File {
         let path = path.as_ref();
         let file = fs::File::options().read(true).write(true).open(path);
         let file = file.doing("open").map_err(|error| error.file(path))?;
-        Ok(Self { inner: file, path: path.to_path_buf(), watched: Watched::here() })
+        Ok(Self::wrap(file, path))
     }
 
     /// A file in memory that has no name and ends with the last who has it open or mapped. `what` is for messages, and for those who
@@ -181,6 +186,14 @@ impl File {
         })
     }
 
+    /// The same of what is not a regular file: a pipe or a terminal has nothing to make durable.
+    pub fn sync_node(&self) -> Result<()> {
+        match self.sync() {
+            Err(error) if error.os_code() == Some(Errno::INVAL.raw_os_error()) => Ok(()),
+            synced => synced,
+        }
+    }
+
     /// Makes this empty file a copy of the first bytes of `source`, which are also mapped, at `bytes`: by sharing its blocks
     /// where the file system can, else by writing the mapping. See "Copying a log" in the design notes. The position stays
     /// where it is.
@@ -229,7 +242,8 @@ impl Write for File {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         #[cfg(feature = "testing")]
         {
-            let offset = self.inner.stream_position()?;
+            // A pipe has no position.
+            let offset = self.inner.stream_position().unwrap_or(0);
             self.watched.about_to(|| Op::Write(self.path.clone(), offset, bytes.to_vec()))?;
             self.inner.write_all(bytes).map(|()| bytes.len())
         }

@@ -2,6 +2,7 @@
 //!
 //! - [`Dir`] and [`File`]: every change to the file system that Hammerspace makes goes through these two, and therefore
 //!   through [`trace`], where a test records it, cuts the power in front of it, or makes it fail.
+//! - [`Target`]: what the path of an output leads to, and [`Rights`] that its new file keeps.
 //! - [`Owned`]: a file that only this process writes to and has locked, and none that is forked from it.
 //! - [`Map`]: a file as a slice, its pages as [`Paging`] says. [`Word`]: one 64-bit number in a file, shared between processes.
 //! - [`Shared`]: memory that is written while it is read, as atomic words. [`Buffer`]: memory of one's own.
@@ -25,6 +26,7 @@ mod prefetch;
 pub mod process;
 mod shared;
 mod stream;
+mod target;
 pub mod trace;
 mod unshared;
 mod word;
@@ -38,4 +40,5 @@ pub use paging::{HUGE_PAGE, Paging};
 pub use prefetch::{prefetch, prefetch_at};
 pub use shared::{Access, Shared};
 pub use stream::stream;
+pub use target::{Rights, Target};
 pub use word::Word;

@@ -1,10 +1,13 @@
 //! A file or directory in the making, beside the name that it is for.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hammerspace_error::{Doing, Error, Kind, Result};
-use hammerspace_os::{Dir, File, Owned, Owner};
+use hammerspace_os::{Dir, File, Owner};
+
+/// The mode of a file that is to get another's: nobody else opens it meanwhile.
+const PRIVATE: u32 = 0o600;
 
 /// The unlikely name that something new has until it is complete. Dropping this removes it, unless it got its name or belongs
 /// to another process.
@@ -12,21 +15,29 @@ pub(crate) struct Fresh {
     dir: Dir,
     temporary: String,
     name: OsString,
+    /// As messages have it.
+    path: PathBuf,
     owner: Owner,
     is_named: bool,
 }
 
 impl Fresh {
-    /// Makes a file, in the directory of `path`.
-    pub(crate) fn file_beside(path: &Path) -> Result<(Owned, Self)> {
+    /// Makes a file, in the directory of `path`; a private one can be opened by nobody but its owner.
+    pub(crate) fn file_beside(path: &Path, is_private: bool) -> Result<(File, Self)> {
         let fresh = Self::beside(path)?;
-        Ok((Owned::new(fresh.dir.create_file(&fresh.temporary)?), fresh))
+        let file = if is_private {
+            fresh.dir.create_file_with_mode(&fresh.temporary, PRIVATE)
+        } else {
+            fresh.dir.create_file(&fresh.temporary)
+        };
+        Ok((file.map_err(|error| fresh.named(error))?, fresh))
     }
 
     /// Makes a directory, in the directory of `path`.
     pub(crate) fn dir_beside(path: &Path) -> Result<(Dir, Self)> {
         let fresh = Self::beside(path)?;
-        Ok((fresh.dir.create_dir(&fresh.temporary)?, fresh))
+        let dir = fresh.dir.create_dir(&fresh.temporary).map_err(|error| fresh.named(error))?;
+        Ok((dir, fresh))
     }
 
     fn beside(path: &Path) -> Result<Self> {
@@ -34,13 +45,18 @@ impl Fresh {
         let dir = dir_of(path)?;
         let drawn = getrandom::u64().map_err(std::io::Error::from).doing("draw a name")?;
         let temporary = format!(".sparkey-{drawn:016x}");
-        Ok(Self { dir, temporary, name, owner: Owner::us(), is_named: false })
+        Ok(Self { dir, temporary, name, path: path.to_path_buf(), owner: Owner::us(), is_named: false })
+    }
+
+    /// An error that calls things by the name to come: the temporary one says nothing to anybody.
+    pub(crate) fn named(&self, error: Error) -> Error {
+        error.moved(&self.dir.path().join(&self.temporary), &self.path)
     }
 
     /// Gives what was made, which should be durable, the name that it is for.
     pub(crate) fn take_name(mut self) -> Result<()> {
         self.owner.check()?;
-        self.dir.rename(&self.temporary, &self.name)?;
+        self.dir.rename(&self.temporary, &self.name).map_err(|error| self.named(error))?;
         self.is_named = true;
         Ok(())
     }
@@ -56,23 +72,6 @@ impl Drop for Fresh {
     }
 }
 
-/// Writes a file anew beside `path`, makes it durable, and only then gives it that name. Readers of the old one keep it.
-pub fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T>) -> Result<T> {
-    let put = || -> Result<T> {
-        let (mut owned, fresh) = Fresh::file_beside(path)?;
-        let written = write(&mut owned.file)?;
-        owned.file.sync()?;
-        fresh.take_name()?;
-        Ok(written)
-    };
-    put().map_err(|error| error.file(path))
-}
-
-/// A file without a name, for what memory has no room for: in the directory that `TMPDIR` names, or else `/tmp`.
-pub fn scratch() -> Result<std::fs::File> {
-    Dir::open(std::env::temp_dir())?.scratch()
-}
-
 /// The directory in which `path` is a name.
 pub(crate) fn dir_of(path: &Path) -> Result<Dir> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -85,39 +84,15 @@ fn nameless(path: &Path) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::io::Write;
-
     use hammerspace_os::process::fork::fork;
-    use hammerspace_os::trace::{self, Op};
 
     use super::*;
-
-    fn names(dir: &Path) -> Vec<OsString> {
-        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name()).collect()
-    }
-
-    #[test]
-    fn what_fails_leaves_the_old_file_and_nothing_else() {
-        let scratch = tempfile::tempdir().unwrap();
-        let path = scratch.path().join("file");
-        fs::write(&path, "old").unwrap();
-        let full = |op: &Op| match op {
-            Op::SyncFile(_) => Err(std::io::ErrorKind::StorageFull.into()),
-            _ => Ok(()),
-        };
-        let write = |file: &mut File| file.write_all(b"new").doing("write");
-        assert_eq!(trace::watch(full, || replace(&path, write)).unwrap_err().kind(), Kind::Full);
-        assert_eq!((fs::read(&path).unwrap(), names(scratch.path())), (b"old".to_vec(), vec!["file".into()]));
-
-        replace(&path, write).unwrap();
-        assert_eq!((fs::read(&path).unwrap(), names(scratch.path())), (b"new".to_vec(), vec!["file".into()]));
-    }
+    use crate::output::tests::names;
 
     #[test]
     fn a_forked_child_removes_nothing() {
         let scratch = tempfile::tempdir().unwrap();
-        let (_, fresh) = Fresh::file_beside(&scratch.path().join("file")).unwrap();
+        let (_, fresh) = Fresh::file_beside(&scratch.path().join("file"), false).unwrap();
         let mut fresh = Some(fresh);
         let child = fork(|| {
             drop(fresh.take());
@@ -127,10 +102,5 @@ mod tests {
         assert_eq!(names(scratch.path()).len(), 1);
         drop(fresh);
         assert!(names(scratch.path()).is_empty());
-    }
-
-    #[test]
-    fn a_directory_is_no_name_for_a_file() {
-        assert_eq!(replace(Path::new(".."), |_| Ok(())).unwrap_err().kind(), Kind::Invalid);
     }
 }

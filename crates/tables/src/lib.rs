@@ -8,7 +8,8 @@
 //! ```
 //! What always holds:
 //! 1. A file is written under a name of its own and synced before it gets the name it is for: whoever opens that name
-//!    sees the old file or the new one, whole, and whoever has the old one open keeps it.
+//!    sees the old file or the new one, whole, and whoever has the old one open keeps it. A link stays and leads to
+//!    the new file, which keeps the old one's rights; a pipe or a device stays and is written into.
 //! 2. The one exception is a log that is appended to, by one writer at a time; its header, written last, says how far
 //!    readers may look.
 //! 3. Only the process that began a file writes or removes it; a forked child's drop leaves it alone.
@@ -32,11 +33,12 @@
 
 mod fresh;
 mod log_file;
+mod output;
 mod pair;
 mod parallel;
 mod shards;
 
-pub use fresh::{replace, scratch};
 pub use log_file::LogFile;
+pub use output::{replace, scratch, stream};
 pub use pair::{Pair, open, open_log};
 pub use shards::{Sharding, open_shards, write_shards};

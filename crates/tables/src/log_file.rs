@@ -6,24 +6,24 @@ use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{File, Owned};
 use hammerspace_sparkey::{LogHeader, LogOptions, LogWriter};
 
-use crate::fresh::Fresh;
+use crate::output::Output;
 
 /// A log file being written. Nothing of it is seen before [`finish`](Self::finish); dropped before that, a new log is
 /// removed, and one that was appended to stays as it was.
 pub struct LogFile {
     writer: LogWriter<Owned>,
     path: PathBuf,
-    /// The name to come, of a new log.
-    fresh: Option<Fresh>,
+    /// Where a new log goes.
+    output: Option<Output>,
 }
 
 impl LogFile {
     /// Begins a log, which takes the place of one that is there when it is finished.
     pub fn create(path: &Path, options: &LogOptions) -> Result<Self> {
         let begin = || {
-            let (file, fresh) = Fresh::file_beside(path)?;
-            let writer = LogWriter::create(file, options)?;
-            Ok(Self { writer, path: path.to_path_buf(), fresh: Some(fresh) })
+            let (file, output) = Output::begin(path)?;
+            let writer = LogWriter::create(file, options).map_err(|error| output.named(error))?;
+            Ok(Self { writer, path: path.to_path_buf(), output: Some(output) })
         };
         begin().map_err(|error: Error| error.file(path))
     }
@@ -38,7 +38,7 @@ impl LogFile {
                 .remedy("try again when they are done"));
         }
         let writer = LogWriter::append(owned).map_err(|error| error.file(path))?;
-        Ok(Self { writer, path: path.to_path_buf(), fresh: None })
+        Ok(Self { writer, path: path.to_path_buf(), output: None })
     }
 
     /// Gives `key` this value from here on.
@@ -54,9 +54,11 @@ impl LogFile {
     /// Makes the log durable, and visible under its name.
     pub fn finish(self) -> Result<LogHeader> {
         let finish = || {
-            let (owned, header) = self.writer.finish()?;
-            owned.file.sync()?;
-            self.fresh.map_or(Ok(()), Fresh::take_name)?;
+            let (mut owned, header) = self.writer.finish()?;
+            match self.output {
+                Some(output) => output.finish(&mut owned.file)?,
+                None => owned.file.sync()?,
+            }
             Ok(header)
         };
         finish().map_err(|error: Error| error.file(&self.path))

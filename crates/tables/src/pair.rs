@@ -12,7 +12,8 @@ use hammerspace_sparkey::{
     Effort, Index, IndexHeader, IndexOptions, Log, Table, build_index, update_index, write_index,
 };
 
-use crate::fresh::{dir_of, replace};
+use crate::fresh::dir_of;
+use crate::output::replace;
 
 /// The names of a log and of its index. As a rule they differ in their last letter only.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -101,11 +101,11 @@ where
     check_empty(path)?;
     let (dir, fresh) = Fresh::dir_beside(path)?;
     let share = sharding.count.div_ceil(parallel::threads()).clamp(1, OPEN_MAX);
-    parallel::each(sharding.count.div_ceil(share), |number| {
+    let written = parallel::each(sharding.count.div_ceil(share), |number| {
         let first = number * share;
         write_some(source, &dir, first..sharding.count.min(first + share), sharding)
-    })?;
-    dir.sync()?;
+    });
+    written.and_then(|()| dir.sync()).map_err(|error| fresh.named(error))?;
     fresh.take_name()
 }
 

@@ -1,6 +1,6 @@
 //! `hammerspace export SPACE`: the current version in another form.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -13,6 +13,7 @@ use serde::Serializer as _;
 use serde::ser::SerializeMap;
 use serde_json::json;
 
+use crate::destination::{Destination, write_file};
 use crate::exit::Outcome;
 use crate::output::{self, Output, shown};
 use crate::paging::Reading;
@@ -32,9 +33,10 @@ pub(crate) struct Export {
     /// In what form
     #[arg(long, value_enum, default_value_t = Form::Ndjson)]
     format: Form,
-    /// Where to; written beside it and renamed when complete [default: standard output]
-    #[arg(long, short, value_name = "FILE", required_if_eq("format", "sparkey"))]
-    output: Option<PathBuf>,
+    /// Where to: a file, which is replaced when the export is complete; a pipe or a device, which is written into;
+    /// or - for standard output
+    #[arg(long, short, value_name = "FILE", default_value_t = Destination::Stdout)]
+    output: Destination,
     /// How entries of a Sparkey pair are packed
     #[arg(long, value_name = "none|snappy|zstd", default_value = "none", value_parser = compressions())]
     compression: Compression,
@@ -60,7 +62,7 @@ enum Form {
 impl Export {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let snapshot = self.reading.open(&self.space)?.snapshot();
-        match &self.output {
+        match self.output.file() {
             None => self.to_stdout(&snapshot, out)?,
             Some(path) => {
                 self.to_file(&snapshot, path)?;
@@ -73,6 +75,10 @@ impl Export {
     }
 
     fn to_stdout(&self, snapshot: &Snapshot, out: &mut Output) -> Result<()> {
+        if self.format == Form::Sparkey {
+            return Err(Error::new(Kind::Invalid, "standard output cannot hold a log and its index")
+                .remedy("give --output NAME.spl"));
+        }
         if out.json() && !matches!(self.format, Form::Ndjson | Form::Json) {
             return Err(Error::new(Kind::Invalid, "standard output cannot hold both this format and JSON")
                 .remedy("give --output, or leave out --json"));
@@ -88,11 +94,7 @@ impl Export {
             replace(&pair.log, |log| self.sparkey(snapshot, log, &mut tick))?;
             return build_index(&pair, &Effort::default()).map(drop);
         }
-        replace(path, |file| {
-            let mut file = BufWriter::with_capacity(1 << 16, file);
-            self.text(snapshot, &mut file, &mut tick)?;
-            file.flush().doing(WRITING)
-        })
+        write_file(path, |file| self.text(snapshot, file, &mut tick))
     }
 
     fn sparkey(&self, snapshot: &Snapshot, log: &mut File, tick: &mut dyn FnMut()) -> Result<()> {
@@ -108,7 +110,7 @@ impl Export {
             Form::Json => json(snapshot, to, tick),
             Form::Csv => csv(snapshot, to, tick),
             Form::Tsv => tsv(snapshot, to, tick),
-            Form::Sparkey => unreachable!("the command line demands an output for it"),
+            Form::Sparkey => unreachable!("it goes to files of its own"),
         }
     }
 }

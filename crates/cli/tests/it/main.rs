@@ -6,6 +6,7 @@ mod formats;
 mod guide;
 mod json;
 mod memory;
+mod outputs;
 mod ran;
 mod spotify;
 mod store;
