@@ -5,7 +5,7 @@ use hammerspace_error::Result;
 use hammerspace_load::{Options, Sink};
 
 /// One of the readers under test.
-pub(crate) type Reader = dyn Fn(&[u8], Options, &mut Sink) -> Result<()>;
+pub(crate) type Reader = dyn Fn(&[u8], &Options, &mut Sink) -> Result<()>;
 
 pub(crate) type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 
@@ -13,7 +13,7 @@ pub(crate) type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 pub(crate) fn pairs(read: &Reader, bytes: &[u8], factor: usize) -> Option<Pairs> {
     let mut pairs = Pairs::new();
     let mut total = 0;
-    let read = read(bytes, Options::default(), &mut |key, value| {
+    let read = read(bytes, &Options::default(), &mut |key, value| {
         for text in [key, value] {
             assert!(str::from_utf8(text).is_ok(), "not UTF-8: {}", text.escape_ascii());
             total += text.len();

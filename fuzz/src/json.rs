@@ -18,7 +18,7 @@ pub fn check(data: &[u8]) {
     i18n::check(Format::Json, data);
 }
 
-pub(crate) fn read(bytes: &[u8], _options: Options, sink: &mut Sink) -> Result<()> {
+pub(crate) fn read(bytes: &[u8], _options: &Options, sink: &mut Sink) -> Result<()> {
     json::read(bytes, sink)
 }
 
@@ -36,7 +36,7 @@ const BOM: &str = "\u{feff}";
 #[derive(Default)]
 struct Plain {
     pairs: Pairs,
-    /// Bytes of keys and values; those of `null` too.
+    /// What is paid for: each value, each name, and the key and text of each leaf.
     unfolded: usize,
 }
 
@@ -54,11 +54,25 @@ impl Plain {
     fn value(&mut self, value: &RawValue, key: &str, depth: usize) -> Option<()> {
         let text = value.get();
         let below = |name: &str| if depth == 0 { name.to_string() } else { format!("{key}.{name}") };
+        self.unfolded += 1;
         match text.as_bytes().first()? {
             b'{' | b'[' if depth == json::DEPTH_MAX => return None,
             b'{' => {
                 let Members(members) = serde_json::from_str(text).ok()?;
-                members.into_iter().try_for_each(|(name, value)| self.value(value, &below(&name), depth + 1))?;
+                // Of a repeated name the last value counts, at the place of the first.
+                let mut read: Vec<(String, Self)> = Vec::new();
+                for (name, value) in members {
+                    let mut member = Self::default();
+                    member.value(value, &below(&name), depth + 1)?;
+                    match read.iter_mut().find(|(before, _)| *before == name) {
+                        Some((_, before)) => *before = member,
+                        None => read.push((name, member)),
+                    }
+                }
+                for (name, member) in read {
+                    self.unfolded += name.len() + member.unfolded;
+                    self.pairs.extend(member.pairs);
+                }
             }
             b'[' => {
                 let elements: Vec<&RawValue> = serde_json::from_str(text).ok()?;
@@ -66,7 +80,7 @@ impl Plain {
                 elements.try_for_each(|(index, value)| self.value(value, &below(&index.to_string()), depth + 1))?;
             }
             _ if depth == 0 => return None,
-            b'n' => self.unfolded += key.len(),
+            b'n' => {}
             b'"' => self.leaf(key, &serde_json::from_str::<String>(text).ok()?),
             _ => self.leaf(key, text),
         }

@@ -37,7 +37,7 @@ mod canaries {
     use hammerspace_sparkey::Found;
 
     /// The reader, but for the last byte of long values.
-    fn forgetful(read: fn(&[u8], Options, &mut Sink) -> Result<()>) -> Box<catalogue::Reader> {
+    fn forgetful(read: fn(&[u8], &Options, &mut Sink) -> Result<()>) -> Box<catalogue::Reader> {
         Box::new(move |bytes, options, sink| {
             read(bytes, options, &mut |key, value| sink(key, &value[..value.len() - usize::from(value.len() > 6)]))
         })

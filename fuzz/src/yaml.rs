@@ -13,7 +13,7 @@ pub fn check(data: &[u8]) {
     i18n::check(Format::Yaml, data);
 }
 
-pub(crate) fn read(bytes: &[u8], _options: Options, sink: &mut Sink) -> Result<()> {
+pub(crate) fn read(bytes: &[u8], _options: &Options, sink: &mut Sink) -> Result<()> {
     yaml::read(bytes, sink)
 }
 

@@ -40,6 +40,11 @@ impl Progress {
         self.0.inc(done);
     }
 
+    /// How much is done.
+    pub(crate) fn done(&self) -> u64 {
+        self.0.position()
+    }
+
     /// Counts what is read from `source`.
     pub(crate) fn reading<R: Read>(&self, source: R) -> impl Read + use<R> {
         self.0.wrap_read(source)

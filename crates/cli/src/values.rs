@@ -36,6 +36,14 @@ pub(crate) fn compressions() -> impl TypedValueParser<Value = Compression> {
         .map(|name| ALL.into_iter().find(|compression| compression.name() == name).expect("one of those"))
 }
 
+/// A delimiter given on the command line.
+pub(crate) fn delimiter(given: &str) -> std::result::Result<u8, String> {
+    match given.as_bytes() {
+        [byte] => Ok(*byte),
+        _ => Err("it must be one byte".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

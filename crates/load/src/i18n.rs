@@ -18,11 +18,11 @@
 use std::borrow::Cow;
 
 use hammerspace_error::{Doing, Error, Kind, Result};
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use json_event_parser::{JsonEvent, SliceJsonParser, WriterJsonSerializer};
 
 use crate::budget::Budget;
-use crate::tree::{Node, Pair, Scalar, Tree};
+use crate::tree::{Node, Pair, Scalar, Tree, members};
 use crate::{Format, json, yaml};
 
 /// Where translations go, and what is there before.
@@ -74,7 +74,7 @@ impl<'a> Parents<'a> {
 /// # Errors
 /// [`Kind::Corrupt`] for what is no such document, has no locales, or unfolds to too much; those of `texts`.
 pub fn read(format: Format, bytes: &[u8], parents: &Parents, texts: &mut dyn Texts) -> Result<u64> {
-    let (mut root, budget) = if format == Format::Yaml { yaml::tree(bytes)? } else { json::tree(bytes)? };
+    let (mut root, budget) = if format == Format::Yaml { yaml::tree(bytes)? } else { json::tree(bytes, 1)? };
     if !matches!(root.node, Node::Map(_)) {
         return Err(Error::new(Kind::Corrupt, "the document is no mapping").remedy("put all of it below a locale"));
     }
@@ -246,13 +246,9 @@ fn is_null(tree: &Tree) -> bool {
     matches!(tree.node, Node::Null)
 }
 
-/// What a mapping says, by its names as `write` has them.
-fn members<'t>(pairs: &'t [Pair], write: fn(&'t str) -> Cow<'t, str>) -> IndexMap<Cow<'t, str>, &'t Tree<'t>> {
-    pairs.iter().map(|(name, value)| (write(plain(name)), &**value)).collect()
-}
-
 /// A name as a part of a key.
-fn escaped(name: &str) -> Cow<'_, str> {
+fn escaped<'t>(name: &'t Scalar) -> Cow<'t, str> {
+    let name = plain(name);
     if name.contains(DOT) { name.replace(DOT, DOT_IN_NAME).into() } else { name.into() }
 }
 
@@ -344,7 +340,9 @@ impl<'b> Json<'b> {
             Node::Null => self.event(JsonEvent::Null),
             Node::Scalar(scalar) => self.leaf(&Leaf::of(scalar)),
             Node::List(elements) => self.array(elements, |json, element| json.value(element)),
-            Node::Map(pairs) => self.object(PAIRS, |json| json.array(&members(pairs, Cow::Borrowed), Self::pair)),
+            Node::Map(pairs) => {
+                self.object(PAIRS, |json| json.array(&members(pairs, |name| plain(name).into()), Self::pair))
+            }
         }
     }
 

@@ -7,7 +7,7 @@
 //!
 //! Names on the way to a leaf are joined by `.`; elements of an array are named 0, 1, 2 …. Strings give their text,
 //! numbers and booleans the text they have in the file, `null` gives nothing. A name may itself hold a `.`; two ways to
-//! the same key are a key that occurs twice.
+//! the same key are a key that occurs twice. If an object repeats a name, its last value counts.
 //!
 //! The document is an object or an array, at most [`DEPTH_MAX`] deep, in UTF-8 (RFC 8259).
 
@@ -19,7 +19,7 @@ use json_event_parser::{JsonEvent, JsonSyntaxError, SliceJsonParser};
 
 use crate::budget::Budget;
 use crate::path::{Path, too_deep};
-use crate::tree::{Node, Scalar, Tree};
+use crate::tree::{Node, Scalar, Tree, walk};
 use crate::{Sink, without_bom};
 
 pub use crate::path::DEPTH_MAX;
@@ -29,49 +29,14 @@ const UNFOLDING: usize = 100;
 
 /// Reads a JSON document and hands every leaf to `sink`.
 pub fn read(bytes: &[u8], sink: &mut Sink) -> Result<()> {
-    leaves(bytes, 1, &mut |key, leaf| leaf.map_or(Ok(()), |value| sink(key, value)))
+    let (root, mut budget) = tree(bytes, 1)?;
+    walk(&root, &mut Path::default(), &mut budget, sink)
 }
 
-/// Like [`Sink`], with `None` for `null`.
-pub(crate) type LeafSink<'a> = dyn FnMut(&[u8], Option<&[u8]>) -> Result<()> + 'a;
-
-/// Hands every leaf to `sink`, `null` too. `first_line` is what errors call the document's first line.
-pub(crate) fn leaves(bytes: &[u8], first_line: u64, sink: &mut LeafSink) -> Result<()> {
+/// A document as a tree, and what is left to spend on it. `first_line` is what errors call the document's first line.
+pub(crate) fn tree(bytes: &[u8], first_line: u64) -> Result<(Rc<Tree<'_>>, Budget)> {
     let bytes = without_bom(bytes);
-    let mut parser = SliceJsonParser::new(bytes);
-    let mut budget = Budget::new(bytes.len(), UNFOLDING);
-    let mut path = Path::default();
-    loop {
-        let event = parser.parse_next().map_err(|error| malformed(&error, first_line))?;
-        let value = match &event {
-            JsonEvent::Eof => return Ok(()),
-            JsonEvent::ObjectKey(name) => {
-                path.name(name);
-                continue;
-            }
-            JsonEvent::StartObject | JsonEvent::StartArray => {
-                path.open(event == JsonEvent::StartArray)?;
-                continue;
-            }
-            JsonEvent::EndObject | JsonEvent::EndArray => {
-                path.close();
-                continue;
-            }
-            JsonEvent::String(text) | JsonEvent::Number(text) => Some(text.as_bytes()),
-            JsonEvent::Boolean(true) => Some(&b"true"[..]),
-            JsonEvent::Boolean(false) => Some(&b"false"[..]),
-            JsonEvent::Null => None,
-        };
-        let key = path.leaf()?;
-        budget.spend(key.len() + value.map_or(0, <[u8]>::len))?;
-        sink(key, value)?;
-    }
-}
-
-/// A document as a tree, and what is left to spend on it.
-pub(crate) fn tree(bytes: &[u8]) -> Result<(Rc<Tree<'_>>, Budget)> {
-    let bytes = without_bom(bytes);
-    let mut events = Events(SliceJsonParser::new(bytes));
+    let mut events = Events { parser: SliceJsonParser::new(bytes), first_line };
     let first = events.next()?;
     let root = events.value(first, 0)?;
     // Anything behind it is an error.
@@ -79,11 +44,14 @@ pub(crate) fn tree(bytes: &[u8]) -> Result<(Rc<Tree<'_>>, Budget)> {
     Ok((root, Budget::new(bytes.len(), UNFOLDING)))
 }
 
-struct Events<'a>(SliceJsonParser<'a>);
+struct Events<'a> {
+    parser: SliceJsonParser<'a>,
+    first_line: u64,
+}
 
 impl<'a> Events<'a> {
     fn next(&mut self) -> Result<JsonEvent<'a>> {
-        self.0.parse_next().map_err(|error| malformed(&error, 1))
+        self.parser.parse_next().map_err(|error| malformed(&error, self.first_line))
     }
 
     /// The value that begins with `first`, below so many collections.

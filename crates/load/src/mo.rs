@@ -35,7 +35,7 @@ const UNFOLDING: usize = 8;
 const LAST_SEGMENT: u32 = u32::MAX;
 
 /// Reads a catalogue and hands every entry to `sink`.
-pub fn read(bytes: &[u8], options: Options, sink: &mut Sink) -> Result<()> {
+pub fn read(bytes: &[u8], options: &Options, sink: &mut Sink) -> Result<()> {
     let file = File::open(bytes)?;
     let charset = file.charset()?;
     let mut budget = Budget::new(bytes.len(), UNFOLDING);

@@ -4,9 +4,11 @@
 //! [`json`], below the line's key; a `null` gives nothing. Bytes that are no text stand as `key_base64` and
 //! `value_base64` (RFC 4648, padded): so everything that a space can hold can be written in lines and read back.
 
-use crate::{READING, Sink, json};
+use crate::path::Path;
+use crate::tree::{Node, Tree, members, verbatim, walk};
+use crate::{Sink, json, unreadable};
 use data_encoding::BASE64;
-use hammerspace_error::{Doing, Error, Kind, Result};
+use hammerspace_error::{Error, Kind, Result};
 use std::io::BufRead;
 
 /// Reads lines until the end of `input`, one in memory at a time, and hands every pair to `sink`.
@@ -14,7 +16,7 @@ pub fn read(input: &mut dyn BufRead, sink: &mut Sink) -> Result<()> {
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
-        if input.read_until(b'\n', &mut line).doing(READING)? == 0 {
+        if input.read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
             break;
         }
         // Without the line break, or an error at the end of the line would be called one of the next.
@@ -26,32 +28,34 @@ pub fn read(input: &mut dyn BufRead, sink: &mut Sink) -> Result<()> {
     Ok(())
 }
 
-/// Walks the line twice, as the value may stand before its key and is not ours to copy.
 fn pair(line: &[u8], number: u64, sink: &mut Sink) -> Result<()> {
-    let (mut key, mut has_value) = (None, false);
-    json::leaves(line, number, &mut |path, leaf| {
-        match path {
-            b"key" => key = leaf.map(<[u8]>::to_vec),
-            b"key_base64" => key = leaf.map(|leaf| decode(leaf, number)).transpose()?,
-            _ => has_value |= path == b"value_base64" || below_value(path).is_some(),
+    let (object, mut budget) = json::tree(line, number)?;
+    let members = match &object.node {
+        Node::Map(pairs) => members(pairs, verbatim),
+        _ => return Err(missing("key", number)),
+    };
+    let (mut key, mut values) = (None, Vec::new());
+    for (name, value) in members {
+        match &*name {
+            "key" => key = text(value).map(<[u8]>::to_vec),
+            "key_base64" => key = text(value).map(|text| decode(text, number)).transpose()?,
+            "value" | "value_base64" => values.push((name, value)),
+            _ => {}
         }
-        Ok(())
-    })?;
-    let mut key = key.ok_or_else(|| missing("key", number))?;
-    if !has_value {
+    }
+    let key = key.ok_or_else(|| missing("key", number))?;
+    if values.is_empty() {
         return Err(missing("value", number));
     }
-    let key_len = key.len();
-    json::leaves(line, number, &mut |path, leaf| {
-        let Some(value) = leaf else { return Ok(()) };
-        key.truncate(key_len);
-        if path == b"value_base64" {
-            return sink(&key, &decode(value, number)?);
-        }
-        let Some(below) = below_value(path) else { return Ok(()) };
-        key.extend_from_slice(below);
-        sink(&key, value)
+    values.into_iter().try_for_each(|(name, value)| match (text(value), &*name) {
+        (Some(base64), "value_base64") => sink(&key, &decode(base64, number)?),
+        (None, "value_base64") if !matches!(value.node, Node::Null) => Err(missing("value", number)),
+        _ => walk(value, &mut Path::below(&key), &mut budget, sink),
     })
+}
+
+fn text<'t>(tree: &'t Tree) -> Option<&'t [u8]> {
+    if let Node::Scalar(scalar) = &tree.node { Some(scalar.text.as_bytes()) } else { None }
 }
 
 fn decode(base64: &[u8], line: u64) -> Result<Vec<u8>> {
@@ -59,11 +63,6 @@ fn decode(base64: &[u8], line: u64) -> Result<Vec<u8>> {
         Error::new(Kind::Corrupt, format!("line {line} has a base64 member that is not base64: {wrong}"))
             .remedy("encode it with the alphabet A-Z a-z 0-9 + / and padding")
     })
-}
-
-/// What a leaf of the value adds to the line's key: nothing, or `.` and its path.
-fn below_value(path: &[u8]) -> Option<&[u8]> {
-    path.strip_prefix(b"value").filter(|below| below.is_empty() || below.starts_with(b"."))
 }
 
 #[cold]

@@ -21,6 +21,11 @@ struct Level {
 }
 
 impl Path {
+    /// Where everything lies below `key`, which is itself the key of a single value.
+    pub(crate) fn below(key: &[u8]) -> Self {
+        Self { key: key.to_vec(), open: vec![Level { prefix_len: key.len(), index: None }] }
+    }
+
     /// The member of this name is next.
     pub(crate) fn name(&mut self, name: &str) {
         if let Some(level) = self.open.last() {

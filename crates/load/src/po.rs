@@ -33,7 +33,7 @@ use std::borrow::Cow;
 const END_OF_CONTEXT: u8 = 0x04;
 
 /// Reads a catalogue and hands every translated entry to `sink`.
-pub fn read(bytes: &[u8], options: Options, sink: &mut Sink) -> Result<()> {
+pub fn read(bytes: &[u8], options: &Options, sink: &mut Sink) -> Result<()> {
     let bytes = without_bom(bytes);
     let charset = charset(bytes)?;
     // Comments may hold anything. So UTF-8, the usual case, is checked pair by pair and not as a whole.

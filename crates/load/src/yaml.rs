@@ -26,7 +26,7 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 
 use crate::budget::Budget;
 use crate::path::{Path, too_deep};
-use crate::tree::{Node, Pair, Scalar, Tree};
+use crate::tree::{Node, Pair, Scalar, Tree, walk};
 use crate::{Sink, without_bom};
 
 pub use crate::path::DEPTH_MAX;
@@ -46,34 +46,6 @@ pub(crate) fn tree(bytes: &[u8]) -> Result<(Rc<Tree<'_>>, Budget)> {
     let mut budget = Budget::new(text.len(), UNFOLDING);
     let root = Builder::default().document(text, &mut budget)?;
     Ok((root, budget))
-}
-
-fn walk(tree: &Tree, path: &mut Path, budget: &mut Budget, sink: &mut Sink) -> Result<()> {
-    budget.spend(1)?;
-    match &tree.node {
-        Node::Null => path.leaf().map(|_key| ()),
-        Node::Scalar(Scalar { text, .. }) => {
-            let key = path.leaf()?;
-            budget.spend(key.len() + text.len())?;
-            sink(key, text.as_bytes())
-        }
-        Node::List(elements) => {
-            path.open(true)?;
-            elements.iter().try_for_each(|element| walk(element, path, budget, sink))?;
-            path.close();
-            Ok(())
-        }
-        Node::Map(pairs) => {
-            path.open(false)?;
-            for (name, value) in pairs {
-                budget.spend(name.text.len())?;
-                path.name(&name.text);
-                walk(value, path, budget, sink)?;
-            }
-            path.close();
-            Ok(())
-        }
-    }
 }
 
 /// Makes a tree of a document, event by event.

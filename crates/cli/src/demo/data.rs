@@ -51,7 +51,7 @@ impl Data {
         let mut key = self.prefix(file).into_bytes();
         let prefix_len = key.len();
         let input = BufReader::new(File::open(file).doing("open the translations")?);
-        hammerspace_load::read(format, input, Options::default(), &mut |bare, value| {
+        hammerspace_load::read(format, input, &Options::default(), &mut |bare, value| {
             key.truncate(prefix_len);
             key.extend_from_slice(bare);
             sink(&key, value)

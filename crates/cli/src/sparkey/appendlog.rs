@@ -17,6 +17,7 @@ use serde_json::json;
 
 use crate::exit::Outcome;
 use crate::output::Output;
+use crate::values::delimiter;
 
 /// Append keys and values from standard input to a log
 #[derive(Args)]
@@ -42,14 +43,6 @@ impl Appendlog {
             out.object(&json!({ "log": self.log.to_string_lossy(), "puts": puts }))?;
         }
         Ok(Outcome::Found)
-    }
-}
-
-/// A delimiter given on the command line.
-pub(super) fn delimiter(given: &str) -> std::result::Result<u8, String> {
-    match given.as_bytes() {
-        [byte] => Ok(*byte),
-        _ => Err("it must be one byte".into()),
     }
 }
 

@@ -8,10 +8,10 @@ use hammerspace_sparkey::{Entry, EntryKind};
 use hammerspace_tables::{Pair, open_log};
 use serde::Serialize;
 
-use super::appendlog::delimiter;
 use super::source::Source;
 use crate::exit::Outcome;
 use crate::output::{self, Output};
+use crate::values::delimiter;
 
 /// Print all live entries (of an index or of shards), or every put and delete in order (of a log)
 ///

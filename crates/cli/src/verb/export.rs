@@ -151,12 +151,14 @@ fn text(bytes: &[u8]) -> Result<&str> {
 }
 
 fn csv(snapshot: &Snapshot, to: &mut impl Write, tick: &mut dyn FnMut()) -> Result<()> {
+    keep_mark(snapshot, to)?;
     let mut rows = csv::Writer::from_writer(to);
     each(snapshot, tick, |key, value| rows.write_record([key, value]).map_err(io::Error::from).doing(WRITING))?;
     rows.flush().doing(WRITING)
 }
 
 fn tsv(snapshot: &Snapshot, to: &mut impl Write, tick: &mut dyn FnMut()) -> Result<()> {
+    keep_mark(snapshot, to)?;
     each(snapshot, tick, |key, value| {
         for field in [key, value] {
             if field.iter().any(|byte| b"\t\r\n".contains(byte)) {
@@ -168,6 +170,13 @@ fn tsv(snapshot: &Snapshot, to: &mut impl Write, tick: &mut dyn FnMut()) -> Resu
         }
         Ok(())
     })
+}
+
+/// Readers of tables drop a byte order mark at the start. If the first key begins with one, it needs another before it.
+fn keep_mark(snapshot: &Snapshot, to: &mut impl Write) -> Result<()> {
+    const MARK: &[u8] = b"\xef\xbb\xbf";
+    let first = snapshot.iter().next().transpose()?;
+    if first.is_some_and(|(key, _value)| key.starts_with(MARK)) { to.write_all(MARK).doing(WRITING) } else { Ok(()) }
 }
 
 fn unfit(bytes: &[u8], what: &str) -> Error {

@@ -1,25 +1,37 @@
 //! `hammerspace load SPACE FILE…`: translations and tables into a space, published as one version.
+//!
+//! ```text
+//! FILE… ─ Inputs ─► Input ─ reader of its format ─► Target ─► Writer ─┬─► published
+//!                                                                     └─► Changes: said, and not published
+//! ```
 
-use std::fmt;
+mod answer;
+mod changes;
+mod input;
+mod target;
+
 use std::fs;
-use std::io::{self, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::io::BufReader;
+use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hammerspace::{Error, Kind, Result, Space, Writer};
 use hammerspace_error::Doing;
-use hammerspace_load::i18n::{self, LOCALES, Locales, Parents, Texts};
-use hammerspace_load::{Format, Options};
+use hammerspace_load::i18n::{self, LOCALES, Parents, Texts};
+use hammerspace_load::{Format, Options, whole};
 use hammerspace_tables::Pair;
-use serde::Serialize;
 
+use self::answer::{Answer, Compared, Loaded};
+use self::changes::Changes;
+use self::input::{Input, Inputs, Source, formats};
+use self::target::Target;
 use super::publishing::Publishing;
 use crate::effort::Indexing;
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::prefix::Prefix;
 use crate::progress::Progress;
+use crate::values::delimiter;
 
 /// Load translations and tables, and publish them as one version
 ///
@@ -29,8 +41,8 @@ use crate::progress::Progress;
 pub(crate) struct Load {
     /// The directory of the space; made if it is missing
     space: PathBuf,
-    /// What to load, in this order: .po, .mo, .json and .yaml (flat or nested), .ndjson, .csv, .tsv, or a Sparkey pair
-    /// by the name of its .spl or .spi; - is standard input
+    /// What to load, in this order: .po, .mo, .json and .yaml (flat or nested), .ndjson, .csv, .tsv, each also as .gz or .zst;
+    /// a Sparkey pair by the name of its .spl or .spi; a directory with such files; - is standard input
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// What the files are in [default: as their names say]
@@ -43,8 +55,16 @@ pub(crate) struct Load {
     /// Start empty instead of from the current version
     #[arg(long)]
     replace: bool,
+    /// Say what would change, and publish nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Publish nothing if nothing changes
+    #[arg(long)]
+    if_changed: bool,
     #[command(flatten)]
     reading: Reading,
+    #[command(flatten)]
+    table: Table,
     #[command(flatten)]
     publishing: Publishing,
     #[command(flatten)]
@@ -54,9 +74,6 @@ pub(crate) struct Load {
 /// What the files themselves do not say.
 #[derive(Args)]
 struct Reading {
-    /// The first row of CSV and TSV names the columns
-    #[arg(long)]
-    header_row: bool,
     /// Keep the header of .po and .mo, which has the rule for plurals: under the prefix alone
     #[arg(long)]
     catalogue_header: bool,
@@ -66,93 +83,130 @@ struct Reading {
     i18n: bool,
 }
 
-#[derive(Serialize)]
-struct Answer {
-    version: u64,
-    files: Vec<Loaded>,
+/// Where in the rows of CSV and TSV the pairs are.
+#[derive(Args)]
+struct Table {
+    /// The first row of CSV and TSV names the columns
+    #[arg(long)]
+    header_row: bool,
+    /// The column of CSV and TSV with the keys, by its number or its name in the header row [default: the first]
+    #[arg(long, value_name = "COLUMN")]
+    key_column: Option<String>,
+    /// The column of CSV and TSV with the values, likewise; given several times, a value is a JSON object of these columns
+    /// [default: the only other one]
+    #[arg(long = "value-column", value_name = "COLUMN")]
+    value_columns: Vec<String>,
+    /// What separates the columns of CSV and TSV [default: a comma, a tab]
+    #[arg(long, value_name = "CHAR", value_parser = column_delimiter, allow_hyphen_values = true)]
+    delimiter: Option<u8>,
 }
 
-/// What came from one file.
-#[derive(Serialize)]
-struct Loaded {
-    file: String,
-    format: &'static str,
-    prefix: String,
-    pairs: u64,
-}
-
-impl fmt::Display for Answer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Loaded { file, pairs, .. } in &self.files {
-            writeln!(f, "{file}: {pairs} pairs")?;
-        }
-        writeln!(f, "published version {}", self.version)
+impl Table {
+    fn is_default(&self) -> bool {
+        !self.header_row && self.key_column.is_none() && self.value_columns.is_empty() && self.delimiter.is_none()
     }
+}
+
+fn column_delimiter(given: &str) -> std::result::Result<u8, String> {
+    let byte = delimiter(given)?;
+    if b"\"\r\n".contains(&byte) { Err("quotes and line ends have a meaning of their own".into()) } else { Ok(byte) }
 }
 
 impl Load {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
-        let sources = self.files.iter().map(|file| self.source(file)).collect::<Result<Vec<_>>>()?;
-        let bytes = self.files.iter().map(|file| len(file)).sum::<Result<u64>>()?;
+        let inputs = Inputs::of(&self.files, self.format)?;
+        self.check(&inputs)?;
+        let scratch = self.scratch()?;
+        let directory = scratch.as_ref().map_or(self.space.as_path(), |scratch| scratch.path());
         let options = self.publishing.options().effort(self.indexing.effort());
-        let writer = if self.replace {
-            options.mend().create(&self.space)?.replace()?
+        let options = if self.replace { options.mend() } else { options };
+        let space = options.create(directory)?;
+        let mut writer = if self.replace { space.replace()? } else { space.writer()? };
+        let files = self.fill(&inputs, &space, &mut writer)?;
+        let compared = self.compare(&space, &mut writer)?;
+        let version = if compared.as_ref().is_none_or(|compared| compared.published) {
+            let _publishing = Progress::unknown("publish");
+            Some(writer.publish()?)
         } else {
-            self.update(&options.create(&self.space)?)?
+            space.snapshot().number()
         };
-        let locales = self.reading.i18n.then(Locales::default);
-        let mut target = Target { writer, space: &self.space, locales };
-        let progress = Progress::bytes("load", bytes);
-        let mut files = Vec::new();
-        for (file, source) in self.files.iter().zip(sources) {
-            files.push(self.load(file, source, &mut target, &progress).map_err(|error| error.file(file))?);
-        }
-        drop(progress);
-        let publishing = Progress::unknown("publish");
-        let version = target.publish()?;
-        drop(publishing);
-        out.answer(&Answer { version, files })?;
+        let skipped = inputs.skipped.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+        out.answer(&Answer { version, compared, files, skipped })?;
         Ok(Outcome::Found)
     }
 
-    /// A writer that starts from what is there, but for a list of locales, which will be short of those that we load.
-    fn update(&self, space: &Space) -> Result<Writer> {
-        let is_listed = space.get(LOCALES)?.is_some_and(|value| i18n::is_list(LOCALES, &value));
-        let mut writer = space.writer()?;
-        if is_listed && !self.reading.i18n {
-            writer.delete(LOCALES)?;
+    fn check(&self, inputs: &Inputs) -> Result<()> {
+        let is_table = |input: &Input| matches!(input.source, Source::Text(Format::Csv | Format::Tsv));
+        if self.table.is_default() || inputs.read.iter().any(is_table) {
+            return Ok(());
         }
-        Ok(writer)
+        Err(Error::new(Kind::Invalid, "columns, delimiters and header rows are of CSV and TSV, and no file is either")
+            .remedy("leave these options out, or give `--format csv`"))
     }
 
-    fn source(&self, file: &Path) -> Result<Source> {
-        self.format.or_else(|| Source::of(file)).ok_or_else(|| {
-            Error::new(Kind::Invalid, "the name does not say what the file is in").file(file).remedy("give --format")
-        })
+    /// A place for the trial of a space that is still to be made.
+    fn scratch(&self) -> Result<Option<tempfile::TempDir>> {
+        let is_there = fs::read_dir(&self.space).is_ok_and(|mut entries| entries.next().is_some());
+        (self.dry_run && !is_there).then(|| tempfile::tempdir().doing("make a directory to try it in")).transpose()
     }
 
-    fn load(&self, file: &Path, source: Source, target: &mut Target, progress: &Progress) -> Result<Loaded> {
-        let prefix = self.prefix.of(file)?;
+    /// Puts all that is in the files.
+    fn fill(&self, inputs: &Inputs, space: &Space, writer: &mut Writer) -> Result<Vec<Loaded>> {
+        if !self.replace {
+            self.take_list_away(space, writer)?;
+        }
+        let mut target = Target::new(writer, &self.space, self.reading.i18n);
+        let progress = Progress::bytes("load", inputs.len());
+        let mut files = Vec::new();
+        for input in &inputs.read {
+            files.push(self.load(input, &mut target, &progress).map_err(|error| error.file(&input.file))?);
+        }
+        if self.replace && files.iter().all(|file| file.pairs == 0) && progress.done() > 0 {
+            return Err(Error::new(
+                Kind::Invalid,
+                "the space would be empty: there are no pairs in the files, which are not",
+            )
+            .file(&self.space)
+            .remedy("see whether the files are what they should be; to empty a space, use `hammerspace clear`"));
+        }
+        target.finish()?;
+        Ok(files)
+    }
+
+    /// A list of locales would be short of those that we load.
+    fn take_list_away(&self, space: &Space, writer: &mut Writer) -> Result<()> {
+        let is_listed = space.get(LOCALES)?.is_some_and(|value| i18n::is_list(LOCALES, &value));
+        if is_listed && !self.reading.i18n { writer.delete(LOCALES) } else { Ok(()) }
+    }
+
+    fn compare(&self, space: &Space, writer: &mut Writer) -> Result<Option<Compared>> {
+        if !self.dry_run && !self.if_changed {
+            return Ok(None);
+        }
+        let changes = Changes::between(&space.snapshot(), writer)?;
+        Ok(Some(Compared { published: !self.dry_run && !changes.is_empty(), changes }))
+    }
+
+    fn load(&self, input: &Input, target: &mut Target, progress: &Progress) -> Result<Loaded> {
+        let prefix = self.prefix.of(&input.name)?;
         let parents = if self.reading.i18n { Some(Parents::of(&prefix)?) } else { None };
-        let pairs = match (source, parents) {
+        let pairs = match (input.source, parents) {
             (Source::Text(format), Some(parents)) if i18n::is_typed(format) => {
-                let mut bytes = Vec::new();
-                open(file, progress)?.read_to_end(&mut bytes).doing("read the file")?;
-                i18n::read(format, &bytes, &parents, target)?
+                i18n::read(format, &whole(input.open(progress)?)?, &parents, target)?
             }
             (Source::Text(Format::Po | Format::Mo), Some(parents)) if parents.is_empty() => {
                 return Err(Error::new(Kind::Invalid, "a catalogue does not name its locale")
                     .remedy("give `--prefix '{locale}.'`, or the locale and a dot"));
             }
-            (source, _) => self.load_pairs(file, source, &prefix, target, progress)?,
+            (source, _) => self.load_pairs(input, source, &prefix, target, progress)?,
         };
         let prefix = String::from_utf8_lossy(&prefix).into_owned();
-        Ok(Loaded { file: file.to_string_lossy().into_owned(), format: source.name(), prefix, pairs })
+        Ok(Loaded { file: input.file.to_string_lossy().into_owned(), format: input.source.name(), prefix, pairs })
     }
 
     fn load_pairs(
         &self,
-        file: &Path,
+        input: &Input,
         source: Source,
         prefix: &[u8],
         target: &mut Target,
@@ -169,115 +223,36 @@ impl Load {
             target.put(&key, value)
         };
         match source {
-            Source::Text(format) => self.read(file, format, progress, &mut put)?,
-            Source::Sparkey => read_sparkey(file, progress, &mut put)?,
+            Source::Text(format) => {
+                let bytes = BufReader::with_capacity(1 << 16, input.open(progress)?);
+                hammerspace_load::read(format, bytes, &self.options(), &mut put)?;
+            }
+            Source::Sparkey => read_sparkey(input, progress, &mut put)?,
         }
         Ok(pairs)
     }
 
-    fn read(&self, file: &Path, format: Format, progress: &Progress, put: &mut Put) -> Result<()> {
-        let Reading { header_row, catalogue_header, i18n } = self.reading;
-        let options = Options { header_row, catalogue_header: catalogue_header || i18n };
-        hammerspace_load::read(format, BufReader::with_capacity(1 << 16, open(file, progress)?), options, put)
-    }
-}
-
-/// Where everything goes.
-struct Target<'a> {
-    writer: Writer,
-    space: &'a Path,
-    /// Of what was put, for I18n.
-    locales: Option<Locales>,
-}
-
-impl Target<'_> {
-    fn publish(mut self) -> Result<u64> {
-        if let Some(locales) = self.locales.take() {
-            locales.list(&mut self)?;
+    fn options(&self) -> Options {
+        let Table { header_row, key_column, value_columns, delimiter } = &self.table;
+        Options {
+            header_row: *header_row,
+            delimiter: *delimiter,
+            key_column: key_column.clone(),
+            value_columns: value_columns.clone(),
+            catalogue_header: self.reading.catalogue_header || self.reading.i18n,
         }
-        self.writer.publish()
     }
-}
-
-impl Texts for Target<'_> {
-    fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        self.writer.get(key).map_err(|error| error.file(self.space))
-    }
-
-    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        if let Some(locales) = &mut self.locales {
-            locales.note(key);
-        }
-        self.writer.put(key, value).map_err(|error| error.file(self.space))
-    }
-
-    fn delete(&mut self, key: &[u8]) -> Result<()> {
-        self.writer.delete(key).map_err(|error| error.file(self.space))
-    }
-
-    fn keys(&mut self) -> Result<Vec<Vec<u8>>> {
-        self.writer.keys().map_err(|error| error.file(self.space))
-    }
-}
-
-fn open(file: &Path, progress: &Progress) -> Result<impl Read> {
-    let input: Box<dyn Read> =
-        if is_stdin(file) { Box::new(io::stdin().lock()) } else { Box::new(fs::File::open(file).doing("open")?) };
-    Ok(progress.reading(input))
 }
 
 /// Where the pairs of a file go.
 type Put<'a> = dyn FnMut(&[u8], &[u8]) -> Result<()> + 'a;
 
-fn read_sparkey(file: &Path, progress: &Progress, put: &mut Put) -> Result<()> {
-    let table = Pair::of_either(file)?.open_or_index()?;
+fn read_sparkey(input: &Input, progress: &Progress, put: &mut Put) -> Result<()> {
+    let table = Pair::of_either(&input.file)?.open_or_index()?;
     for entry in &table {
         let entry = entry?;
         put(&entry.key, &entry.value)?;
         progress.add(entry.encoded_len());
     }
     Ok(())
-}
-
-fn is_stdin(file: &Path) -> bool {
-    file == Path::new("-")
-}
-
-/// Bytes of the file; nobody knows how many will come from standard input.
-fn len(file: &Path) -> Result<u64> {
-    if is_stdin(file) {
-        return Ok(0);
-    }
-    Ok(fs::metadata(file).doing("look at the file").map_err(|error| error.file(file))?.len())
-}
-
-/// What a file is in.
-#[derive(Clone, Copy)]
-enum Source {
-    Text(Format),
-    Sparkey,
-}
-
-impl Source {
-    const SPARKEY: &str = "sparkey";
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Text(format) => format.name(),
-            Self::Sparkey => Self::SPARKEY,
-        }
-    }
-
-    fn of(file: &Path) -> Option<Self> {
-        Format::of(file).map(Self::Text).or_else(|| Pair::of_either(file).ok().map(|_| Self::Sparkey))
-    }
-
-    fn named(name: &str) -> Self {
-        Format::ALL.into_iter().find(|format| format.name() == name).map_or(Self::Sparkey, Self::Text)
-    }
-}
-
-fn formats() -> impl TypedValueParser<Value = Source> {
-    let names = Format::ALL.map(Format::name).into_iter().chain([Source::SPARKEY]);
-    PossibleValuesParser::new(names).map(|name| Source::named(&name))
 }

@@ -172,6 +172,16 @@ fn whatever_a_form_can_say_comes_back() {
 }
 
 #[test]
+fn a_first_field_that_begins_with_a_byte_order_mark_comes_back() {
+    for form in ["ndjson", "csv", "tsv", "json", "sparkey"] {
+        for first in ["\u{feff}", "\u{feff}a", "\u{feff}\u{feff}", "\u{feff},\""] {
+            let pairs = Pairs::from([(first.into(), first.into())]);
+            assert_eq!(round_trip(&pairs, form, ""), pairs, "{form} {first:?}");
+        }
+    }
+}
+
+#[test]
 fn what_a_form_cannot_say_is_refused_and_no_file_appears() {
     let place = Place::new();
     place.write("in.ndjson", line(b"tab\t", b"v") + &line(b"bytes", b"\xff"));

@@ -5,6 +5,7 @@ mod demo;
 mod formats;
 mod guide;
 mod json;
+mod load;
 mod memory;
 mod outputs;
 mod ran;

@@ -23,7 +23,7 @@ fn written(pairs: &[(&[u8], &[u8])], number: impl Fn(u32) -> [u8; 4]) -> Vec<u8>
 #[test]
 fn the_compiled_sample_gives_the_pairs_of_its_source() {
     let sorted = |format, bytes| {
-        let mut pairs = pairs(format, Options { catalogue_header: true, ..Options::default() }, bytes).unwrap();
+        let mut pairs = pairs(format, &Options { catalogue_header: true, ..Options::default() }, bytes).unwrap();
         pairs.sort();
         pairs
     };

@@ -30,7 +30,7 @@ fn the_header_is_passed_on_when_asked_for() {
     gives(PO, text, &[("a", "b")]);
     let options = Options { catalogue_header: true, ..Options::default() };
     let header = (String::new(), "Language: de\n".to_string());
-    assert_eq!(pairs(PO, options, text.as_bytes()).unwrap()[0], header);
+    assert_eq!(pairs(PO, &options, text.as_bytes()).unwrap()[0], header);
     gives(PO, "msgctxt \"\"\nmsgid \"\"\nmsgstr \"no header\"\n", &[("\x04", "no header")]);
 }
 

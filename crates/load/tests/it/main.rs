@@ -13,14 +13,15 @@ use gettext::{Endianness, msgfmt, msgunfmt};
 use hammerspace_load::{Format, Options, read};
 
 const SAMPLE: &[u8] = include_bytes!("../sample.po");
-const OPTIONS: Options = Options { header_row: false, catalogue_header: true };
+const OPTIONS: Options =
+    Options { header_row: false, delimiter: None, key_column: None, value_columns: Vec::new(), catalogue_header: true };
 
 type Pair = (Vec<u8>, Vec<u8>);
 
 /// All pairs in the order of their keys, as no format but `.mo` has an order.
 fn pairs(format: Format, bytes: &[u8]) -> hammerspace_error::Result<Vec<Pair>> {
     let mut pairs = Vec::new();
-    read(format, bytes, OPTIONS, &mut |key, value| {
+    read(format, bytes, &OPTIONS, &mut |key, value| {
         pairs.push((key.to_vec(), value.to_vec()));
         Ok(())
     })?;
