@@ -128,7 +128,8 @@ pub use hammerspace_store::Store;
 pub mod store {
     pub use hammerspace_store::{
         Condition, Cursor, DEFAULT_TABLE, Entry, KEY_LEN_MAX, Key, Merged, Meta, Options, Outcome, OwnedKey, Put,
-        Report, Scan, Table, TableInfo, TableOptions, Usage, VALUE_LEN_MAX, Value, ValueKind,
+        RegionInfo, RegionState, Report, Scan, Table, TableInfo, TableOptions, Usage, VALUE_LEN_MAX, Value, ValueKind,
+        regions,
     };
 }
 

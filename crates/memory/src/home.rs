@@ -12,101 +12,29 @@
 //! names the region: what a maker that died leaves behind goes with the next `create` or `remove`.
 
 use std::ffi::OsStr;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use hammerspace_error::{Doing, Error, Kind, Result};
-use hammerspace_os::{Access, Dir, File, Owned, Space};
+use hammerspace_os::{Access, Dir, File, Owned};
 use uuid::Uuid;
 
 use crate::description::{self, Description};
-use crate::geometry::{Geometry, LEDGER_ENTRY, Layout, SUPERBLOCK, WORD};
+use crate::geometry::{Geometry, Layout, SUPERBLOCK};
 use crate::index::directory::Root;
 use crate::options::Options;
-use crate::pool::Backing;
 use crate::region::{LIMIT, Region};
+use crate::region_file::{RegionFile, owned_by_others, owner_in, try_to_own};
+use crate::regions;
 use crate::sync::Words;
 
 const LOCK: &str = "lock";
-/// How often, at an interval of a millisecond, a lock is tried again that somebody has who may be looking at it only.
-const LOCK_TRIES: u32 = 20;
-/// The same of one that readers are looking at, of whom there may be many.
-const SHARED_TRIES: u32 = 1000;
+/// The mode of a lock that is made where one is missing.
+const OWNER_ONLY: u32 = 0o600;
 /// How often a store is looked for anew whose region is gone: somebody may be replacing it by another.
 const ATTACH_TRIES: u32 = 200;
 const INTERVAL: Duration = Duration::from_millis(1);
-
-/// The region's file, from which segments that were never used get their memory. It is locked too: a directory can be copied, and then
-/// two of them name one region.
-///
-/// What is locked is the file opened once more: forked children keep the mapping, and with it the open file that is mapped.
-pub(crate) struct RegionFile {
-    file: File,
-    _lock: Option<Owned>,
-}
-
-impl Backing for RegionFile {
-    fn back(&self, region: &Region, address: u64, len: u64) -> Result<()> {
-        region.back(&self.file, address, len).map_err(|error| match error.kind() {
-            Kind::Full => self.check_room(len + region.untaken()).err().unwrap_or(error),
-            _ => error,
-        })
-    }
-}
-
-impl RegionFile {
-    fn own(file: File) -> Result<Self> {
-        let path = file.path();
-        let again = File::open(path)?;
-        if !again.is_same_as(&file)? {
-            let error = Error::new(Kind::Busy, "the region's file is being replaced by another").file(path);
-            return Err(error.remedy("see who does that, and try again"));
-        }
-        let lock = try_to_own(again)?.ok_or_else(|| owned_by_others(path))?;
-        Ok(Self { file, _lock: Some(lock) })
-    }
-
-    /// One that nobody else finds. Children look at the claim.
-    fn claim(file: File) -> Result<Self> {
-        file.claim()?;
-        Ok(Self { file, _lock: None })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        self.file.path()
-    }
-
-    /// Whether the process that made it has it still, if it has no name. For that process's children.
-    pub(crate) fn is_claimed(&self) -> Result<bool> {
-        self.file.is_claimed()
-    }
-
-    /// Room for what the tables say about this many segments.
-    pub(crate) fn back_tables(&self, layout: &Layout, segments: u64) -> Result<()> {
-        let file = &self.file;
-        file.allocate(0, Layout::generation(0))?;
-        file.allocate(Layout::generation(0), segments * WORD)?;
-        file.allocate(layout.ledger(0), segments * LEDGER_ENTRY)
-    }
-
-    /// Refuses to take so many bytes more where the file system does not have them.
-    pub(crate) fn check_room(&self, needed: u64) -> Result<()> {
-        let Space { size, left } = self.file.space()?;
-        if left >= needed {
-            return Ok(());
-        }
-        let mount = mount_of(self.path());
-        let finding = format!("{} has {left} bytes left, and the store may take {needed} more", mount.display());
-        let remedy = format!(
-            "enlarge it (`mount -o remount,size={} {}`), lower the limit, or put the region elsewhere (option `region`)",
-            size - left + needed,
-            mount.display()
-        );
-        Err(Error::new(Kind::Full, finding).remedy(remedy))
-    }
-}
 
 /// A store's directory, which this process owns.
 pub(crate) struct Held {
@@ -137,8 +65,9 @@ pub(crate) fn create<T>(
 ) -> Result<(T, Lock)> {
     // Before anything is made.
     let geometry = options.geometry()?;
+    let is_new = !path.exists();
     let dir = Dir::create(path)?;
-    let lock = lock(&dir)?;
+    let lock = lock(&dir, options.mode)?;
     clear_what_is_gone(&dir)?;
     if dir.open_file(description::NAME)?.is_some() {
         let error = Error::new(Kind::Invalid, "there is a store already").file(path.join(description::NAME));
@@ -148,6 +77,9 @@ pub(crate) fn create<T>(
     let id = Uuid::new_v4();
     let place = region_path(options, id)?;
     let made = make_region(&dir, &place, geometry, id, options).and_then(|(file, region)| {
+        regions::set_home(&region, path);
+        // The lock may be that of a store before, with other rights.
+        lock.watched.take_mode_of(&file.file)?;
         let planted = plant(region, file)?;
         dir.rename(description::MAKING, description::NAME)?;
         Ok(planted)
@@ -155,10 +87,24 @@ pub(crate) fn create<T>(
     match made {
         Ok(planted) => Ok((planted, lock)),
         Err(error) => {
-            clear_half_made(&dir).ok();
+            abandon(&dir, &place, is_new).ok();
             Err(error)
         }
     }
+}
+
+/// Removes what a `create` that failed has made: its region, whose name nobody else has, the description, and the directory if it is new.
+fn abandon(dir: &Dir, place: &Path, is_new: bool) -> Result<()> {
+    if std::fs::remove_file(place).is_err() && place.exists() {
+        // Then `remove` must find it.
+        return Ok(());
+    }
+    dir.unlink(description::MAKING)?;
+    if is_new {
+        dir.unlink(LOCK)?;
+        std::fs::remove_dir(dir.path()).ok();
+    }
+    Ok(())
 }
 
 /// A region's file, and what every region begins with.
@@ -218,14 +164,25 @@ fn remove_region(description: &Description) -> Result<()> {
             format!("the store's description names {} as its region, which no store would make", place.display());
         return Err(Error::new(Kind::Corrupt, finding).remedy("delete the store's directory by hand, and its region"));
     }
-    match File::open_to_write(place) {
-        Ok(file) => {
-            let _owned = RegionFile::own(file)?;
-            std::fs::remove_file(place).doing("delete").map_err(|error| error.file(place))
-        }
-        Err(error) if error.kind() == Kind::Missing => Ok(()),
+    match File::open(place) {
+        Ok(file) => delete_region(file),
+        Err(_) if is_nowhere(place) => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Deletes a region's file that nobody owns.
+pub(crate) fn delete_region(file: File) -> Result<()> {
+    let place = file.path().to_path_buf();
+    let _owned = RegionFile::own(file)?;
+    std::fs::remove_file(&place).doing("delete").map_err(|error| error.file(&place))
+}
+
+/// Whether there can be no file at this path.
+fn is_nowhere(place: &Path) -> bool {
+    use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
+    let nowhere = [NotFound, NotADirectory, InvalidFilename];
+    std::fs::symlink_metadata(place).is_err_and(|error| nowhere.contains(&error.kind()))
 }
 
 /// Opens a store that nobody owns.
@@ -233,11 +190,15 @@ pub(crate) fn open(path: &Path) -> Result<Held> {
     let dir = Dir::open(path)?;
     // Where there is no store nothing is made, not even a lock.
     described(&dir)?;
-    let lock = lock(&dir)?;
+    let lock = lock(&dir, OWNER_ONLY)?;
     // Until then the store may have been replaced by another, or removed.
     let Some(description) = description::read(&dir, description::NAME)? else { return Err(missing(&dir)?) };
     let file = RegionFile::own(open_region(&description.region, |path| File::open_to_write(path))?)?;
+    // A lock that was missing was made for nobody else. Only the lock's user can give it the region's rights.
+    lock.watched.take_mode_of(&file.file).ok();
     let region = map(&file.file, description.id, Access::Write)?;
+    // The directory may have been moved.
+    regions::set_home(&region, path);
     Ok(Held { file, region, lock })
 }
 
@@ -271,11 +232,14 @@ fn find_region(dir: &Dir) -> Result<(Description, File)> {
 /// Deletes a store that nobody owns, or what is left of one, and its directory if nothing else is in it. The description goes after
 /// the region: what is left of a removal that was cut short is removed by the next.
 pub(crate) fn remove(path: &Path) -> Result<()> {
+    if path.is_file() {
+        return regions::remove(path);
+    }
     let dir = Dir::open(path)?;
     if dir.open_file(description::MAKING)?.is_none() {
         described(&dir)?;
     }
-    let _lock = lock(&dir)?;
+    let _lock = lock(&dir, OWNER_ONLY)?;
     clear_half_made(&dir)?;
     for name in [description::GONE, description::NAME] {
         if let Some(description) = description::read(&dir, name)? {
@@ -318,9 +282,9 @@ fn missing(dir: &Dir) -> Result<Error> {
     Ok(error.remedy("create one with `hammerspace store create`, or correct the path"))
 }
 
-/// Locks a store's directory.
-fn lock(dir: &Dir) -> Result<Lock> {
-    while let Some(owned) = try_to_own(dir.open_or_create_shared(LOCK)?)? {
+/// Locks a store's directory; a lock that is missing is made with this mode.
+fn lock(dir: &Dir, mode: u32) -> Result<Lock> {
+    while let Some(owned) = try_to_own(dir.open_or_create(LOCK, mode)?)? {
         // Whoever removed the store had it before us, and the file that we locked has no name any more.
         if let Some(watched) = dir.open_file(LOCK)?
             && watched.is_same_as(&owned.file)?
@@ -328,38 +292,19 @@ fn lock(dir: &Dir) -> Result<Lock> {
             return Ok(Lock { _owned: owned, watched });
         }
     }
-    Err(owned_by_others(&dir.path().join(LOCK)))
-}
-
-/// Locks a file, unless somebody else has it for longer than it takes to look at a lock.
-fn try_to_own(file: File) -> Result<Option<Owned>> {
-    let mut owned = Owned::new(file);
-    for time in 0..SHARED_TRIES {
-        if owned.try_lock()? {
-            return Ok(Some(owned));
-        }
-        if time > LOCK_TRIES && owned.file.is_locked()? {
-            break;
-        }
-        thread::sleep(INTERVAL);
-    }
-    Ok(None)
-}
-
-fn owned_by_others(path: &Path) -> Error {
-    let error = Error::new(Kind::Busy, "another process owns the store, or this one through another handle");
-    error.file(path).remedy("read it with `attach`, or let its owner write")
+    let region = description::read(dir, description::NAME).ok().flatten().and_then(|it| File::open(it.region).ok());
+    Err(owned_by_others(&dir.path().join(LOCK), region.and_then(|region| owner_in(&region))))
 }
 
 /// Where the region of a new store is to lie.
 fn region_path(options: &Options, id: Uuid) -> Result<PathBuf> {
-    let directory = options.region.clone().unwrap_or_else(|| PathBuf::from("/dev/shm"));
+    let directory = options.region.clone().unwrap_or_else(|| PathBuf::from(regions::PLACE));
     let directory = std::path::absolute(&directory).doing("find").map_err(|error| error.file(&directory))?;
     Ok(directory.join(region_name(id)))
 }
 
 fn region_name(id: Uuid) -> String {
-    format!("hammerspace-{id}")
+    format!("{}{id}", regions::PREFIX)
 }
 
 fn create_region(place: &Path, geometry: Geometry, options: &Options) -> Result<RegionFile> {
@@ -370,13 +315,6 @@ fn create_region(place: &Path, geometry: Geometry, options: &Options) -> Result<
     let (layout, segments) = (Layout::of(geometry), options.segments(geometry)?);
     file.check_room(segments * layout.segment_size + layout.tables_len(segments))?;
     Ok(file)
-}
-
-/// The highest directory of the file system that `path` lies on.
-fn mount_of(path: &Path) -> PathBuf {
-    let device = |path: &Path| std::fs::metadata(path).map(|metadata| metadata.dev()).ok();
-    let ours = device(path);
-    path.ancestors().take_while(|above| device(above) == ours).last().unwrap_or(path).to_path_buf()
 }
 
 /// Writes what every region begins with.

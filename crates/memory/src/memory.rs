@@ -12,13 +12,14 @@ use crate::change::{Change, Large, Old, Outcome};
 use crate::cleaner::Stats;
 use crate::flight::in_flight;
 use crate::header::INLINE_MAX;
-use crate::home::{self, Held, Lock, RegionFile};
+use crate::home::{self, Held, Lock};
 use crate::index::split;
 use crate::key::Key;
 use crate::options::Options;
 use crate::owner::Owner;
 use crate::pool::{Backing, For, Pool};
 use crate::region::{CATALOGUE, INCARNATION, LIMIT, OWNER, Region};
+use crate::region_file::RegionFile;
 use crate::sync::Ordering::{Relaxed, Release};
 use crate::sync::lock;
 use crate::update::{TableId, update};
@@ -111,6 +112,9 @@ impl Memory {
         for number in 0..options.cleaners {
             self.threads.push(self.owner.clone().spawn_cleaner(number)?);
         }
+        if self.lock.is_some() {
+            self.threads.push(self.owner.clone().spawn_watcher()?);
+        }
         Ok(self)
     }
 
@@ -125,13 +129,24 @@ impl Memory {
         &self.owner
     }
 
-    /// [`Kind::Invalid`] in a child forked from the process that opened the store.
+    /// [`Kind::Invalid`] in a child forked from the process that opened the store; [`Kind::Missing`] within a second after
+    /// somebody has deleted the region's file.
     pub fn check(&self) -> Result<()> {
         if self.here.is_here() {
-            return Ok(());
+            return if self.owner.is_deleted.load(Relaxed) { Err(self.deleted()) } else { Ok(()) };
         }
         let error = Error::new(Kind::Invalid, "the store belongs to the process that this one was forked from");
         Err(error.remedy("read it with `attach`, or open the store in the child and not in its parent"))
+    }
+
+    #[cold]
+    fn deleted(&self) -> Error {
+        let finding = "the region's file was deleted while the store was in use, so that nobody else will ever find it";
+        Error::new(Kind::Missing, finding).file(self.owner.file.path()).remedy(
+            "read what is to be kept by this handle, close it, and create the store anew; where the last logout of a user \
+             deletes the user's files in /dev/shm, set `RemoveIPC=no` in logind.conf or put the region elsewhere (option \
+             `region`)",
+        )
     }
 
     /// Whether a living process owns the store. In a child forked from the process that opened it a system call; another process may

@@ -6,13 +6,14 @@
 //! Locks are taken in this order, and nobody waits for an earlier one: large, beginning, seat, splits, purging, expirers, cleaner, pool, passes, home. Splitting
 //! locks all homes of a piece; who holds one waits for nothing.
 
+use std::sync::atomic::AtomicBool;
+
 use hammerspace_error::{Error, Kind, Result};
 
 use crate::change::Old;
 use crate::cleaner::Cleaner;
 use crate::expiries::Expirers;
 use crate::geometry::WORD;
-use crate::home::RegionFile;
 use crate::index::bucket::{Locked, Patience, stuck};
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
@@ -24,6 +25,7 @@ use crate::pool::{Backing, For, Pool, heads};
 use crate::purge::Dropped;
 use crate::record::Record;
 use crate::region::{CLOCK, INCARNATION, Region};
+use crate::region_file::RegionFile;
 use crate::seat::Seat;
 use crate::segment::{Segment, Stream};
 use crate::sync::Ordering::Relaxed;
@@ -63,6 +65,8 @@ pub(crate) struct Owner {
     pub(crate) expirers: Expirers,
     /// Segments that no cleaner can give back, since damage hides what is in them.
     pub(crate) damaged: AtomicU64,
+    /// Whether somebody has deleted the region's file.
+    pub(crate) is_deleted: AtomicBool,
 }
 
 impl Owner {
@@ -88,6 +92,7 @@ impl Owner {
             passes: Passes::default(),
             expirers: Expirers::default(),
             damaged: AtomicU64::new(0),
+            is_deleted: AtomicBool::new(false),
         }
     }
 

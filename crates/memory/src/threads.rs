@@ -1,6 +1,7 @@
-//! Threads that clean, and make segments ready, before writers have to.
+//! Threads that clean, and make segments ready, before writers have to; and one that watches the region's name.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -11,6 +12,9 @@ use crate::sync::{Condvar, Mutex, lock, wait_while};
 
 /// How long a thread sleeps that nobody wakes.
 const NAP: Duration = Duration::from_millis(100);
+
+/// How often the watcher looks whether the region's file still has its name.
+const WATCH: Duration = Duration::from_millis(250);
 
 /// What wakes the threads, and what ends them.
 #[derive(Default)]
@@ -34,6 +38,11 @@ impl Bell {
 
     fn is_over(&self) -> bool {
         lock(&self.state).is_over
+    }
+
+    /// Waits for so long. `false` once all is over.
+    fn sleep(&self, time: Duration) -> bool {
+        !wait_while(&self.state, &self.rung, time, |state| !state.is_over).is_over
     }
 
     /// Waits to be woken. `false` if nobody did, for so long.
@@ -61,6 +70,17 @@ impl Owner {
             }
         };
         Builder::new().name("hammerspace-cleaner".to_string()).spawn(work).doing("start a thread")
+    }
+
+    /// Starts a thread that finds out when somebody deletes the region's file: no reader will find it any more, and nor will the
+    /// next owner, so writes are refused from then on.
+    pub(crate) fn spawn_watcher(self: Arc<Self>) -> Result<JoinHandle<()>> {
+        let work = move || {
+            while self.bell.sleep(WATCH) && !self.is_deleted.load(Relaxed) {
+                self.is_deleted.store(self.file.is_deleted(), Relaxed);
+            }
+        };
+        Builder::new().name("hammerspace-watcher".to_string()).spawn(work).doing("start a thread")
     }
 
     /// Does some of what there is to do. `false` if that is nothing. What keeps a thread from its work keeps writers from writing, and they

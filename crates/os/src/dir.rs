@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, readlinkat, r
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::File;
+use crate::file::FILE_FLAGS;
 use crate::trace::{Op, Watched};
 
 /// An open directory. Names are single components, resolved against it however the path to it changes.
@@ -45,8 +46,6 @@ pub enum EntryKind {
 }
 
 const DIR_FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-/// Without waiting: to open a pipe waits for its other end, and what is not a regular file is refused right after.
-const FILE_FLAGS: OFlags = OFlags::CLOEXEC.union(OFlags::NOCTTY).union(OFlags::NONBLOCK);
 /// `rwxrwxrwx` and `rw-r--r--`, less the process's umask: what the original gem and libsparkey give their files.
 const DIR_MODE: Mode = Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO);
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::ROTH);
@@ -112,7 +111,7 @@ impl Dir {
 
     fn open_with(&self, name: &str, flags: OFlags) -> Result<Option<File>> {
         let fd = self.maybe("open", name, || openat(&self.fd, name, flags | FILE_FLAGS, Mode::empty()))?;
-        fd.map(|fd| self.regular(fd, name)).transpose()
+        fd.map(|fd| File::regular(fd, self.path.join(name), self.watched.within())).transpose()
     }
 
     /// Makes a new file and opens it for reading and writing; a file of that name must not be there.
@@ -128,7 +127,12 @@ impl Dir {
     /// Opens a file for reading and writing, and makes it first, writable for everybody the umask allows, where it is
     /// missing. For the lock file, which processes of several users share.
     pub fn open_or_create_shared(&self, name: &str) -> Result<File> {
-        self.create_with(name, OFlags::empty(), FILE_MODE | Mode::WGRP | Mode::WOTH)
+        self.open_or_create(name, (FILE_MODE | Mode::WGRP | Mode::WOTH).as_raw_mode())
+    }
+
+    /// Opens a file for reading and writing, and makes it first, of this mode (less the umask), where it is missing.
+    pub fn open_or_create(&self, name: &str, mode: u32) -> Result<File> {
+        self.create_with(name, OFlags::empty(), Mode::from_raw_mode(mode))
     }
 
     fn create_with(&self, name: &str, flags: OFlags, mode: Mode) -> Result<File> {
@@ -138,19 +142,7 @@ impl Dir {
             self.watched.about_to(|| Op::Create(path.clone()))?;
             Ok(openat(&self.fd, name, flags, mode)?)
         })?;
-        self.regular(fd, name)
-    }
-
-    /// Pipes and devices have no length to trust, and can keep a reader waiting for ever.
-    fn regular(&self, fd: OwnedFd, name: &str) -> Result<File> {
-        let stat = self.named("look at", name, || Ok(rustix::fs::fstat(&fd)?))?;
-        let path = self.path.join(name);
-        if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
-            return Ok(File::new(fd, path, self.watched.within()));
-        }
-        Err(Error::new(Kind::Corrupt, "this is not a regular file")
-            .file(path)
-            .remedy("see who put it there, and move it away"))
+        File::regular(fd, path, self.watched.within())
     }
 
     /// Opens a new file without a name, on the same file system, for reading and writing: a scratch that goes with its

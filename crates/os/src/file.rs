@@ -6,8 +6,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use hammerspace_error::{Doing, Result};
-use rustix::fs::{FallocateFlags, FlockOperation, MemfdFlags, fallocate, fcntl_lock, flock, fstatvfs, memfd_create};
+use hammerspace_error::{Doing, Error, Kind, Result};
+use rustix::fs::{
+    CWD, FallocateFlags, FileType, FlockOperation, MemfdFlags, Mode, OFlags, fallocate, fcntl_lock, flock, fstatvfs,
+    memfd_create, openat,
+};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Flock, FlockType, fcntl_getlk};
 
@@ -17,6 +20,9 @@ use crate::trace::{Op, Watched};
 /// Bytes that a copy writes in one call: a file system takes pages as large as a write is long. A log may be larger than memory, so not
 /// all of it is called into memory first.
 const COPIED_AT_ONCE: usize = if cfg!(test) { 8 << 10 } else { 32 * HUGE_PAGE };
+
+/// Opening does not wait: opening a pipe would wait for its other end. Whatever is not a regular file is refused right after.
+pub(crate) const FILE_FLAGS: OFlags = OFlags::CLOEXEC.union(OFlags::NOCTTY).union(OFlags::NONBLOCK);
 
 /// An open file that knows its path, for messages.
 ///
@@ -48,19 +54,36 @@ impl File {
         Self { inner: file, path: path.as_ref().to_path_buf(), watched: Watched::here() }
     }
 
-    /// Opens an existing file for reading.
+    /// Opens an existing regular file for reading.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        let file = fs::File::open(path).doing("open").map_err(|error| error.file(path))?;
-        Ok(Self::wrap(file, path))
+        Self::open_with(path.as_ref(), OFlags::RDONLY)
     }
 
-    /// Opens an existing file for reading and writing.
+    /// Opens an existing regular file for reading and writing.
     pub fn open_to_write(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        let file = fs::File::options().read(true).write(true).open(path);
-        let file = file.doing("open").map_err(|error| error.file(path))?;
-        Ok(Self::wrap(file, path))
+        Self::open_with(path.as_ref(), OFlags::RDWR)
+    }
+
+    fn open_with(path: &Path, access: OFlags) -> Result<Self> {
+        match openat(CWD, path, access | FILE_FLAGS, Mode::empty()) {
+            // How a directory refuses to be opened for writing.
+            Err(Errno::ISDIR) => Err(not_regular(path)),
+            opened => {
+                let fd = opened.map_err(io::Error::from).doing("open").map_err(|error| error.file(path))?;
+                Self::regular(fd, path.to_path_buf(), Watched::here())
+            }
+        }
+    }
+
+    /// Refuses what is not a regular file: a pipe or a device has no length to trust, and can keep a reader waiting for ever.
+    pub(crate) fn regular(fd: OwnedFd, path: PathBuf, watched: Watched) -> Result<Self> {
+        let file = Self::new(fd, path, watched);
+        let stat = file.named("look at", || Ok(rustix::fs::fstat(&file.inner)?))?;
+        if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
+            Ok(file)
+        } else {
+            Err(not_regular(&file.path))
+        }
     }
 
     /// A file in memory that has no name and ends with the last who has it open or mapped. `what` is for messages, and for those who
@@ -96,6 +119,21 @@ impl File {
             file.named("look at", || file.inner.metadata().map(|metadata| (metadata.dev(), metadata.ino())))
         };
         Ok(identity(self)? == identity(other)?)
+    }
+
+    /// Whether the file still has a name.
+    pub fn has_name(&self) -> Result<bool> {
+        self.named("look at", || Ok(self.inner.metadata()?.nlink() > 0))
+    }
+
+    /// Gives this file the permission bits of `other`.
+    pub fn take_mode_of(&self, other: &Self) -> Result<()> {
+        let mode = |file: &Self| file.named("look at", || Ok(file.inner.metadata()?.mode() & 0o7777));
+        let (ours, theirs) = (mode(self)?, mode(other)?);
+        if ours == theirs {
+            return Ok(());
+        }
+        self.named("change the mode of", || Ok(rustix::fs::fchmod(&self.inner, Mode::from_raw_mode(theirs))?))
     }
 
     /// Fills `buffer` from `offset`, as far as the file goes; gives how many bytes there were.
@@ -232,6 +270,11 @@ impl File {
     }
 }
 
+fn not_regular(path: &Path) -> Error {
+    let error = Error::new(Kind::Corrupt, "this is not a regular file").file(path);
+    error.remedy("see who put it there, and move it away")
+}
+
 impl Read for File {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.inner.read(buffer)
@@ -266,6 +309,19 @@ impl Seek for File {
 mod tests {
     use super::*;
     use crate::{Dir, Map};
+
+    /// Opening a pipe waits for its other end, which may never come.
+    #[test]
+    fn what_is_not_a_regular_file_is_refused_at_once() {
+        let scratch = tempfile::tempdir().unwrap();
+        let pipe = scratch.path().join("pipe");
+        rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        for path in [&pipe, scratch.path()] {
+            for error in [File::open(path).unwrap_err(), File::open_to_write(path).unwrap_err()] {
+                assert_eq!((error.kind(), error.path()), (Kind::Corrupt, Some(path)), "{error}");
+            }
+        }
+    }
 
     #[test]
     fn a_copy_is_what_was_asked_for_however_long() {

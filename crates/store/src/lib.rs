@@ -32,7 +32,9 @@ mod write;
 pub use catalogue::{TableInfo, TableOptions};
 pub use condition::{Condition, Outcome};
 pub use hammerspace_error::{Error, Kind, Result};
-pub use hammerspace_memory::{Cursor, KEY_LEN_MAX, Key, Options, OwnedKey, Report, Usage, VALUE_LEN_MAX};
+pub use hammerspace_memory::{
+    Cursor, KEY_LEN_MAX, Key, Options, OwnedKey, RegionInfo, RegionState, Report, Usage, VALUE_LEN_MAX, regions,
+};
 pub use kind::ValueKind;
 pub use scan::Scan;
 pub use store::{DEFAULT_TABLE, Store};

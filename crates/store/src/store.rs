@@ -93,8 +93,8 @@ impl Store {
         Self::start(Access::Reader(reader))
     }
 
-    /// Deletes a store that nobody owns, region and directory: a region outside the directory would otherwise stay until the machine
-    /// restarts. [`Kind::Busy`] where somebody owns it; who reads it goes on with what was there.
+    /// Deletes a store that nobody owns, region and directory; of a store whose directory is gone already, the region's file, which
+    /// [`regions`](crate::regions) finds. [`Kind::Busy`] where a process owns it; its readers go on with what was there.
     pub fn remove(path: impl AsRef<Path>) -> Result<()> {
         Memory::remove(path)
     }

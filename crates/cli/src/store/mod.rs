@@ -5,6 +5,7 @@
 //! | get, scan, info, top | anybody, also while a process owns the store |
 //! | put, append, incr, delete, table, raise, verify | who finds the store without an owner: they own it for as long as they take |
 //! | create, remove | likewise |
+//! | list | anybody; it looks for regions, not at a store |
 //! | stress | makes a store of its own |
 
 mod append;
@@ -13,6 +14,7 @@ mod delete;
 mod get;
 mod incr;
 mod info;
+mod list;
 mod put;
 mod raise;
 mod remove;
@@ -43,6 +45,7 @@ pub(crate) enum Verb {
     Scan(scan::Scan),
     Table(table::Table),
     Info(info::Info),
+    List(list::List),
     Top(top::Top),
     Raise(raise::Raise),
     Verify(verify::Verify),
@@ -62,6 +65,7 @@ impl Verb {
             Self::Scan(verb) => verb.run(out),
             Self::Table(verb) => verb.run(out),
             Self::Info(verb) => verb.run(out),
+            Self::List(verb) => verb.run(out),
             Self::Top(verb) => verb.run(out),
             Self::Raise(verb) => verb.run(out),
             Self::Verify(verb) => verb.run(out),

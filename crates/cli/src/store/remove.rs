@@ -13,7 +13,7 @@ use crate::output::Output;
 /// Delete a store that nobody owns, and give its memory back
 #[derive(Args)]
 pub(crate) struct Remove {
-    /// The directory of the store
+    /// The directory of the store; or, if that is gone, the region's file, which `store list` shows
     store: PathBuf,
 }
 

@@ -285,3 +285,22 @@ fn canary_readers_notice_a_value_that_nobody_wrote() {
     assert_eq!(told.status.code(), Some(3), "{said}");
     assert!(said.contains("key 3 of table default has these 5 bytes after none of its changes 0 to 0"), "{said}");
 }
+
+#[test]
+fn list_shows_whose_regions_are_and_remove_takes_a_stranded_one() {
+    let place = with_store();
+    let listed = || place.run("store list --region . --json").ends(0).object();
+    let store = hammerspace::Store::open(place.path().join("s")).unwrap();
+    let owned = listed();
+    assert_eq!((&owned["state"], &owned["owner"]), (&json!("owned"), &json!(std::process::id())), "{owned}");
+    let busy = place.run("store delete s k --json").ends(4).object();
+    let said = busy["error"]["message"].as_str().unwrap();
+    assert_eq!(said, format!("process {} owns the store", std::process::id()));
+    drop(store);
+    assert_eq!(listed()["state"], "idle");
+    std::fs::remove_dir_all(place.path().join("s")).unwrap();
+    let stranded = listed();
+    assert!(stranded["state"] == "stranded" && stranded["memory"].as_u64() > Some(1 << 20), "{stranded}");
+    place.words(&["store", "remove", stranded["region"].as_str().unwrap()]).ends(0);
+    place.run("store list --region .").ends(1);
+}

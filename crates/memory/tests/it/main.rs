@@ -7,6 +7,7 @@ mod damage;
 mod full;
 mod histories;
 mod model;
+mod places;
 mod processes;
 mod refusals;
 mod sound;
