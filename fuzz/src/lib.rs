@@ -10,12 +10,14 @@
 
 mod catalogue;
 mod document;
+pub mod hll;
 mod i18n;
 pub mod index;
 pub mod json;
 pub mod log;
 pub mod mo;
 pub mod po;
+mod ranks;
 mod reference;
 pub mod yaml;
 

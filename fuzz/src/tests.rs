@@ -1,4 +1,4 @@
-use crate::{index, json, log, mo, po, yaml};
+use crate::{hll, index, json, log, mo, po, yaml};
 use std::fs;
 use std::path::Path;
 
@@ -26,12 +26,13 @@ fn the_corpus_passes() {
     check_all("yaml", yaml::check);
     check_all("log", log::check);
     check_all("index", index::check);
+    check_all("hll", hll::check);
 }
 
 /// A check that lets a faulty reader pass checks nothing. Each of these has one fault, and one file to show it.
 mod canaries {
     use super::corpus;
-    use crate::{catalogue, i18n, index, json, log, mo, po, reference, yaml};
+    use crate::{catalogue, hll, i18n, index, json, log, mo, po, reference, yaml};
     use hammerspace_error::Result;
     use hammerspace_load::{Options, Sink};
     use hammerspace_sparkey::Found;
@@ -103,5 +104,13 @@ mod canaries {
         let Some(Found::Mapped(range)) = table.find(b"apple").unwrap() else { panic!("mapped") };
         other[range.start] ^= 1;
         index::check_cached(&table, &index::opened(&other, &bytes[end..]).unwrap(), b"apple");
+    }
+
+    #[test]
+    #[should_panic(expected = "the same registers")]
+    fn a_value_that_loses_a_register() {
+        let mut value = hammerspace_sketch::hll::HllBuf::read(&[0x13, 0x64, 0x40, 0x51, 0x73]).unwrap();
+        value.add(1 << 63);
+        hll::check_written(&[0x13, 0x64, 0x40, 0x51, 0x73], &value);
     }
 }

@@ -24,6 +24,8 @@ pub(crate) const RUBY: [&str; 7] =
     ["ruby-dev", "ruby-rspec", "ruby-i18n", "ruby-mocha", "ruby-tomlrb", "ruby-rack", "rake"];
 /// Python's environments, and its own tests of mappings.
 pub(crate) const PYTHON: [&str; 2] = ["python3-venv", "libpython3.11-testsuite"];
+/// PostgreSQL and its HyperLogLog, whose bytes and numbers ours are compared with.
+pub(crate) const POSTGRES: [&str; 1] = ["postgresql-15-hll"];
 /// libFuzzer is C++, and is compiled with the fuzz targets.
 pub(crate) const LIBFUZZER: [&str; 1] = ["g++"];
 

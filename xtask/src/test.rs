@@ -14,7 +14,7 @@ const STEPS: &[Step] = &[
     ("rustfmt", || run(&mut program("cargo fmt --all --check"))),
     ("clippy", || run(&mut program("cargo clippy --quiet --workspace --all-targets -- --deny warnings"))),
     ("the Java peer", java::build),
-    ("tests: unit, integration, documentation examples, interop with C and Java, small benches", || {
+    ("tests: unit, integration, documentation examples, interop with C, Java and PostgreSQL, small benches", || {
         run(&mut program("cargo test --quiet --workspace"))
     }),
     ("Ruby", ruby::test),
@@ -32,7 +32,16 @@ pub(crate) fn everything() -> bool {
 fn packages() -> Result {
     let c = [&debian::SNAPPY[..], &debian::STORES, &debian::VALGRIND, &debian::PKG_CONFIG].concat();
     debian::install(
-        &[&debian::JAVA[..], &c, &debian::GETTEXT, &debian::LIBFUZZER, &debian::PYTHON, &debian::RUBY].concat(),
+        &[
+            &debian::JAVA[..],
+            &c,
+            &debian::GETTEXT,
+            &debian::LIBFUZZER,
+            &debian::POSTGRES,
+            &debian::PYTHON,
+            &debian::RUBY,
+        ]
+        .concat(),
     )
 }
 

@@ -5,11 +5,8 @@ import com.spotify.sparkey.LogHeader;
 import com.spotify.sparkey.Sparkey;
 import com.spotify.sparkey.SparkeyReader;
 import com.spotify.sparkey.SparkeyWriter;
-import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,8 +16,7 @@ import java.util.StringJoiner;
 import scala.util.hashing.MurmurHash3$;
 
 /**
- * sparkey-java behind a pipe: one request a line on standard input, one answer a line on standard output, so that one
- * JVM serves all cases of a test. Words are separated by tabs; keys and values are hexadecimal.
+ * sparkey-java behind a {@link Pipe}; keys and values are hexadecimal.
  *
  * <pre>
  * create FILE none|snappy|zstd BLOCK_SIZE      ok        (a writer is open from here to `close`)
@@ -35,8 +31,6 @@ import scala.util.hashing.MurmurHash3$;
  * shard bytes|strings KEY COUNT                ok SHARD                      (as Scio computes it, by Scala's hash)
  * time FILE KEYS LENGTH                        ok NANOSECONDS SUM            (of getting every key of the file KEYS)
  * </pre>
- *
- * What throws is answered by `error` and the exception.
  */
 public final class Driver {
   private static final HexFormat HEX = HexFormat.of();
@@ -45,22 +39,7 @@ public final class Driver {
   private SparkeyReader reader;
 
   public static void main(String[] arguments) throws IOException {
-    var driver = new Driver();
-    var requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    var answers = new PrintStream(System.out, false, StandardCharsets.UTF_8);
-    for (String line = requests.readLine(); line != null; line = requests.readLine()) {
-      answers.print(driver.answer(line.split("\t", -1)));
-      answers.print('\n');
-      answers.flush();
-    }
-  }
-
-  private String answer(String[] request) {
-    try {
-      return perform(request);
-    } catch (IOException | RuntimeException exception) {
-      return "error\t" + exception.toString().replaceAll("\\s+", " ");
-    }
+    Pipe.serve(new Driver()::perform);
   }
 
   private String perform(String[] request) throws IOException {
