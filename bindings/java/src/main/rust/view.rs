@@ -1,0 +1,67 @@
+//! A value where it lies, as the memory of a `ByteBuffer`.
+
+use std::borrow::Cow;
+
+use hammerspace::Snapshot;
+use jni::EnvUnowned;
+use jni::objects::{JByteArray, JByteBuffer, JClass, JObject};
+use jni::sys::{jint, jlong};
+
+use crate::bytes::{Bytes, too_long};
+use crate::errors::answer;
+use crate::handle;
+use crate::reader::snapshot;
+
+/// Bytes, and what keeps them in place.
+struct View {
+    /// Of a lifetime that ends with the snapshot; of a compressed version, a copy.
+    bytes: Cow<'static, [u8]>,
+    _snapshot: Snapshot,
+}
+
+/// The address of a new view of a key's value, to be freed by `NativeView.free`; zero where there is none.
+#[unsafe(no_mangle)]
+extern "system" fn Java_hammerspace_NativeReader_pin<'l>(
+    mut env: EnvUnowned<'l>,
+    this: JObject<'l>,
+    key: JByteArray<'l>,
+) -> jlong {
+    answer(&mut env, |env| {
+        let key = Bytes::of(env, &key)?;
+        let snapshot = snapshot(env, &this)?;
+        let Some(bytes) = snapshot.get(&*key)? else { return Ok(0) };
+        if jint::try_from(bytes.len()).is_err() {
+            return Err(too_long(bytes.len()));
+        }
+        // SAFETY: borrowed bytes lie in the mapping that the snapshot holds, at an address that does not change while any clone
+        // of the snapshot lives; `View` drops its own after the bytes, and nothing hands them out without it.
+        let bytes = unsafe { std::mem::transmute::<Cow<'_, [u8]>, Cow<'static, [u8]>>(bytes) };
+        Ok(handle::address_of(View { bytes, _snapshot: snapshot }))
+    })
+}
+
+/// A buffer over the bytes of a view. Java wraps it as read-only, and frees the view once the buffer and all that was made from it
+/// cannot be reached.
+#[unsafe(no_mangle)]
+extern "system" fn Java_hammerspace_NativeView_buffer<'l>(
+    mut env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    address: jlong,
+) -> JByteBuffer<'l> {
+    answer(&mut env, |env| {
+        // SAFETY: `NativeView` calls this with the address of a view that it has not freed.
+        let bytes = unsafe { &*(address as *const View) }.bytes.as_ref();
+        // SAFETY: the memory is there until the view is freed. Nothing writes to it: the buffer is seen by nobody but through its
+        // read-only copy.
+        Ok(unsafe { env.new_direct_byte_buffer(bytes.as_ptr().cast_mut(), bytes.len()) }?)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_hammerspace_NativeView_free<'l>(mut env: EnvUnowned<'l>, _class: JClass<'l>, address: jlong) {
+    answer(&mut env, |_| {
+        // SAFETY: the cleaner of a buffer calls this, once, with the address of its view.
+        unsafe { handle::free::<View>(address) };
+        Ok(())
+    });
+}
