@@ -25,8 +25,9 @@ struct Measured {
 
 /// `bindings/python/benches/dict.py`, in the interpreter that `HAMMERSPACE_PYTHON` names.
 pub(crate) fn python(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
-    let command = Command::new(prepared("python", "HAMMERSPACE_PYTHON")?);
-    rows(command, "python/benches/dict.py", scale, scratch)
+    let mut command = Command::new(prepared("python", "HAMMERSPACE_PYTHON")?);
+    command.arg(bindings().join("python/benches/dict.py"));
+    rows(command, scale, scratch)
 }
 
 /// `bindings/ruby/bench/hash.rb`, with the extension in the directory that `HAMMERSPACE_RUBY` names.
@@ -34,7 +35,15 @@ pub(crate) fn ruby(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
     let extension = prepared("ruby", "HAMMERSPACE_RUBY")?;
     let mut command = Command::new("ruby");
     command.arg("-I").arg(extension).arg("-I").arg(bindings().join("ruby/lib"));
-    rows(command, "ruby/bench/hash.rb", scale, scratch)
+    command.arg(bindings().join("ruby/bench/hash.rb"));
+    rows(command, scale, scratch)
+}
+
+/// The class `Bench` of `bindings/java`, on the class path that `HAMMERSPACE_JAVA` names.
+pub(crate) fn java(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
+    let mut command = Command::new("java");
+    command.arg("-Xmx2g").arg("-cp").arg(prepared("java", "HAMMERSPACE_JAVA")?).arg("hammerspace.Bench");
+    rows(command, scale, scratch)
 }
 
 fn bindings() -> std::path::PathBuf {
@@ -45,11 +54,11 @@ fn prepared(name: &str, variable: &str) -> Result<OsString> {
     std::env::var_os(variable).ok_or_else(|| format!("run it by `cargo xtask bench {name}`").into())
 }
 
-fn rows(mut command: Command, program: &str, scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
-    command.arg(bindings().join(program)).arg(scratch).args(scale.goal("full").is_none().then_some("--small"));
+fn rows(mut command: Command, scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
+    command.arg(scratch).args(scale.goal("full").is_none().then_some("--small"));
     let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
-        return Err(format!("{program} ended with {}", output.status).into());
+        return Err(format!("{} ended with {}", command.get_program().display(), output.status).into());
     }
     parse(&output.stdout)
 }
@@ -74,7 +83,7 @@ mod tests {
 
     #[test]
     fn canary_a_program_that_fails_is_an_error() {
-        let said = |program| rows(Command::new(program), "", &Scale::SMALL, Path::new("/")).err().unwrap().to_string();
+        let said = |program| rows(Command::new(program), &Scale::SMALL, Path::new("/")).err().unwrap().to_string();
         assert!(said("false").contains("ended with"));
         assert!(!said("no-such-program-anywhere").is_empty());
     }

@@ -47,7 +47,7 @@ const BENCHES: &[Bench] = &[
 
 /// Those that run in other languages, and only by name: each needs an interpreter with our package in it, and the suite of
 /// that language runs it on small inputs.
-const OF_BINDINGS: &[Bench] = &[("python", binding::python), ("ruby", binding::ruby)];
+const OF_BINDINGS: &[Bench] = &[("java", binding::java), ("python", binding::python), ("ruby", binding::ruby)];
 
 /// Measures Hammerspace beside its peers.
 #[derive(Parser)]

@@ -26,6 +26,7 @@ pub(crate) fn run(options: &Options) -> Result {
     command.args(options.json.then_some("--json"));
     // The benches of the bindings are run by name, and by their own interpreters.
     match options.name.as_deref() {
+        Some("java") => command.env("HAMMERSPACE_JAVA", java::shipped()?),
         Some("python") => command.env("HAMMERSPACE_PYTHON", python::shipped()?),
         Some("ruby") => command.env("HAMMERSPACE_RUBY", ruby::shipped()?),
         _ => &mut command,

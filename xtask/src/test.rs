@@ -19,6 +19,7 @@ const STEPS: &[Step] = &[
     }),
     ("Ruby", ruby::test),
     ("Python", python::test),
+    ("Java", java::test),
     ("installation", install::rehearse),
     ("documentation", documentation),
     ("fuzzing, for a little while", fuzz::smoke),

@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,14 +40,10 @@ class LibraryTest {
     }
 
     private String run(String... options) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-        command.addAll(List.of("-Djava.io.tmpdir=" + temporary, "-cp", System.getProperty("java.class.path")));
-        command.addAll(Arrays.asList(options));
-        command.addAll(List.of(Program.class.getName(), scratch.resolve("space").toString()));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String said = new String(process.getInputStream().readAllBytes());
-        assertEquals(0, process.waitFor(), said);
-        return said.strip();
+        List<String> arguments = new ArrayList<>(List.of("-Djava.io.tmpdir=" + temporary));
+        arguments.addAll(List.of(options));
+        arguments.addAll(List.of(Program.class.getName(), "space"));
+        return Programs.run(scratch, arguments.toArray(String[]::new));
     }
 
     private List<Path> left() throws IOException {
