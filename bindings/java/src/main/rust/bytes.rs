@@ -55,9 +55,15 @@ impl Deref for Bytes {
     }
 }
 
+/// The length of what is as long as an array of Java, or no longer than there is room for in one.
+#[inline]
+fn length(bytes: &[u8]) -> jint {
+    (bytes.len() as u32).cast_signed()
+}
+
 #[inline]
 fn copy_in(env: &Env<'_>, array: &JByteArray<'_>, into: &mut [u8]) {
-    let (raw, len) = (env.get_raw(), into.len() as jint);
+    let (raw, len) = (env.get_raw(), length(into));
     // SAFETY: as above; the array has this length, which never changes, and so has the place for the copy.
     unsafe { ((**raw).v1_1.GetByteArrayRegion)(raw, array.as_raw(), 0, len, into.as_mut_ptr().cast::<jbyte>()) }
 }
@@ -80,7 +86,7 @@ pub(crate) fn array<'l>(env: &mut Env<'l>, bytes: &[u8]) -> Result<JByteArray<'l
 /// Copies bytes into an array from `at` on, where they have room; else `IndexOutOfBoundsException` is pending.
 #[inline]
 pub(crate) fn copy_out(env: &Env<'_>, bytes: &[u8], array: &JByteArray<'_>, at: jint) {
-    let (raw, len) = (env.get_raw(), bytes.len() as jint);
+    let (raw, len) = (env.get_raw(), length(bytes));
     // SAFETY: `raw` is the current thread's, no exception is pending, the bytes are as many, and the JVM checks the bounds of the
     // array.
     unsafe { ((**raw).v1_1.SetByteArrayRegion)(raw, array.as_raw(), at, len, bytes.as_ptr().cast::<jbyte>()) }

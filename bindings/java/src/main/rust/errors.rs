@@ -5,7 +5,7 @@ use std::any::Any;
 use hammerspace::{Error, Kind};
 use jni::errors::ErrorPolicy;
 use jni::objects::{JString, JThrowable, JValue};
-use jni::strings::JNIStr;
+use jni::strings::{JNIStr, JNIString};
 use jni::{Env, EnvUnowned, jni_sig, jni_str};
 
 /// Why a native method did not succeed.
@@ -59,7 +59,7 @@ impl<T: Default> ErrorPolicy<T, Failure> for Throw {
                 Failure::Ours(error) => throw(env, error),
                 Failure::Java(error) => throw_internal(env, &format!("the JVM refused a call: {error}")),
             };
-            ensure_thrown(env, thrown);
+            ensure_thrown(env, &thrown);
         }
         Ok(T::default())
     }
@@ -73,20 +73,20 @@ impl<T: Default> ErrorPolicy<T, Failure> for Throw {
         let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         let finding = format!("a bug in Hammerspace: {}; report it", said.unwrap_or("a panic without words"));
         let thrown = throw_internal(env, &finding);
-        ensure_thrown(env, thrown);
+        ensure_thrown(env, &thrown);
         Ok(T::default())
     }
 }
 
 /// Success with nothing done would be worse than the end.
-fn ensure_thrown(env: &Env<'_>, thrown: jni::errors::Result<()>) {
+fn ensure_thrown(env: &Env<'_>, thrown: &jni::errors::Result<()>) {
     if !env.exception_check() {
-        env.fatal_error(&*jni::strings::JNIString::from(format!("an exception cannot be thrown: {thrown:?}")));
+        env.fatal_error(&JNIString::from(format!("an exception cannot be thrown: {thrown:?}")));
     }
 }
 
 fn throw_internal(env: &mut Env<'_>, message: &str) -> jni::errors::Result<()> {
-    env.throw_new(jni_str!("java/lang/InternalError"), jni::strings::JNIString::from(message))
+    env.throw_new(jni_str!("java/lang/InternalError"), JNIString::from(message))
 }
 
 fn throw(env: &mut Env<'_>, error: &Error) -> jni::errors::Result<()> {

@@ -133,9 +133,7 @@ extern "system" fn Java_hammerspace_NativeReader_copy<'l>(
     at: jint,
     room: jint,
 ) -> jint {
-    answer(&mut env, |env| {
-        copied(env, &this, &key, room, |value| bytes::copy_out(env, value, &into, at))
-    })
+    answer(&mut env, |env| copied(env, &this, &key, room, |value| bytes::copy_out(env, value, &into, at)))
 }
 
 #[unsafe(no_mangle)]

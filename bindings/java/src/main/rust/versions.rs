@@ -4,8 +4,10 @@ use std::time::UNIX_EPOCH;
 
 use hammerspace::VersionInfo;
 use jni::objects::{JObject, JObjectArray, JValue};
+use jni::sys::jint;
 use jni::{Env, EnvUnowned, jni_sig, jni_str};
 
+use crate::bytes::too_long;
 use crate::errors::{Result, answer};
 use crate::reader::space;
 
@@ -17,8 +19,9 @@ extern "system" fn Java_hammerspace_NativeReader_versions<'l>(
 ) -> JObjectArray<'l> {
     answer(&mut env, |env| {
         let versions = space(env, &this)?.versions()?;
+        let len = jint::try_from(versions.len()).map_err(|_| too_long(versions.len()))?;
         let class = jni_str!("hammerspace/Version");
-        let array = env.new_object_array(versions.len() as i32, class, JObject::null())?;
+        let array = env.new_object_array(len, class, JObject::null())?;
         for (at, version) in versions.iter().enumerate() {
             let version = object(env, version)?;
             array.set_element(env, at, &version)?;
@@ -41,8 +44,8 @@ fn object<'l>(env: &mut Env<'l>, version: &VersionInfo) -> Result<JObject<'l>> {
         JValue::Long(published.as_secs().cast_signed()),
         JValue::Int(published.subsec_nanos().cast_signed()),
     ];
-    let make = jni_sig!("(JLjava/lang/String;ZJJJI)Lhammerspace/Version;");
-    let made = env.call_static_method(jni_str!("hammerspace/Version"), jni_str!("of"), make, &arguments)?.l()?;
+    let signature = jni_sig!("(JLjava/lang/String;ZJJJI)Lhammerspace/Version;");
+    let made = env.call_static_method(jni_str!("hammerspace/Version"), jni_str!("of"), signature, &arguments)?.l()?;
     env.delete_local_ref(uid);
     Ok(made)
 }
