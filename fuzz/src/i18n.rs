@@ -50,8 +50,10 @@ impl Space {
 /// The names in a tree's entry.
 fn children(value: &[u8]) -> BTreeSet<Vec<u8>> {
     let tree = value.strip_prefix(b"\0").and_then(|json| serde_json::from_slice(json).ok());
-    let tree: BTreeMap<String, Vec<String>> = tree.unwrap_or_default();
-    let names: Vec<_> = tree.into_values().flatten().map(String::into_bytes).collect();
+    // A name is text, or an integer.
+    let tree: BTreeMap<String, Vec<serde_json::Value>> = tree.unwrap_or_default();
+    let name = |name: serde_json::Value| name.as_str().map_or_else(|| name.to_string(), String::from).into_bytes();
+    let names: Vec<_> = tree.into_values().flatten().map(name).collect();
     let set: BTreeSet<_> = names.iter().cloned().collect();
     assert_eq!(names.len(), set.len(), "a name is there twice");
     set

@@ -15,6 +15,8 @@ pub(crate) const STORES: [&str; 6] =
     ["libdb5.3-dev", "libjemalloc2", "libkyotocabinet-dev", "librocksdb-dev", "memcached", "redis-server"];
 /// `msgfmt` writes the .mo files that our reader is compared with.
 pub(crate) const GETTEXT: [&str; 1] = ["gettext"];
+/// PyYAML stands on libyaml: what a file of YAML means there it means to our reader.
+pub(crate) const PYYAML: [&str; 1] = ["python3-yaml"];
 /// Memcheck watches the C programs that call our libraries.
 pub(crate) const VALGRIND: [&str; 1] = ["valgrind"];
 /// C programs ask it how to link our libraries.

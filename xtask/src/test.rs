@@ -40,6 +40,7 @@ fn packages() -> Result {
             &debian::LIBFUZZER,
             &debian::POSTGRES,
             &debian::PYTHON,
+            &debian::PYYAML,
             &debian::RUBY,
         ]
         .concat(),

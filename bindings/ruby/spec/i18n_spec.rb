@@ -66,6 +66,51 @@ RSpec.describe I18n::Backend::Hammerspace do
       .to eq([{ a: { b: 'x' } }, { b: 'x' }, { b: 'x' }, 'x', false])
   end
 
+  # Beside I18n's own backend, which has the same data.
+  describe 'beside Simple' do
+    let(:simple) { I18n::Backend::Simple.new }
+
+    def both(data)
+      [I18n.backend, simple].each { |backend| backend.store_translations(:en, data) }
+    end
+
+    def same(*arguments, **options)
+      ours, theirs = [I18n.backend, simple].map { |backend| backend.translate(:en, *arguments, default: '-', **options) }
+      expect(ours).to eq(theirs), "#{arguments} #{options}: #{ours.inspect} for #{theirs.inspect}"
+      ours
+    end
+
+    it 'lets empty parts of keys vanish' do
+      both(a: { b: { c: 'x' } }, link: :'a.b')
+      %w[a..b.c ..a.b..c. .a.b a...b... link..c .link.c. a..none].each { |key| same(key) }
+      [%w[a . b], ['', 'a', nil, 'b', ''], [:'a.', :'.b']].each { |scope| expect(same(:c, scope: scope)).to eq('x') }
+    end
+
+    it 'takes separators of any length' do
+      both(a: { 'b.c': { d: 'x' }, 'e:f': 'y' })
+      [['a::b.c::d', '::'], ['a|b.c|d', '|'], ['::a::::b.c::d::', '::'], ['a->b.c->d', '->'], ['a::e:f', '::']].each do |key, separator|
+        expect(same(key, separator: separator)).to eq(key.include?('e:f') ? 'y' : 'x')
+      end
+      same('a.e:f', separator: '::')
+    end
+
+    it 'gives trees with integer keys back with them' do
+      both(t: { 1 => 'a', -2 => 'b', 0 => { 3 => 'c' }, x: [{ 4 => 'd', e: 'f' }] })
+      expect(same(:t)).to eq(1 => 'a', -2 => 'b', 0 => { 3 => 'c' }, x: [{ 4 => 'd', e: 'f' }])
+      ['t.1', 't.-2', 't.0.3', 't.+1', 't.0', 't.01'].each { |key| same(key) }
+      same(1, scope: :t)
+      both(t: { 1 => nil, 5 => 'g' })
+      expect(I18n.t(:t).keys).to eq([-2, 0, :x, 5])
+    end
+
+    it 'takes a file whatever odd value it has' do
+      File.write("#{path}.yml", "en: {date: 2026-11-25, list: [.inf, -.inf, .nan, {d: 2001-02-03}], 1: one, text: x}")
+      [I18n.backend, simple].each { |backend| backend.load_translations("#{path}.yml") }
+      expect([same(:text), same('1'), I18n.t(:date), I18n.t(:list)])
+        .to eq(['x', 'one', '2026-11-25', ['.inf', '-.inf', '.nan', { d: '2001-02-03' }]])
+    end
+  end
+
   it 'reads a tree from one version, though another thread refreshes' do
     store(:en, big: { a: '1', b: { c: '1' }, gone: '1' })
     I18n.backend.publish
@@ -336,6 +381,10 @@ RSpec.describe I18n::Backend::Hammerspace do
    ['', 'de: {list: [[], {}, [{}], {a: {b: [c]}, a: 2}, +.5, -3, "3", "~", ":x"]}'],
    ['', 'fr: &fr {a: {x: un, y: deux}, b: b}', 'it: {<<: *fr, c: c, b: B}'],
    ['', "x: &x {a: 1, b: {c: 2}}\ny: &y {a: 3}\nz: {m: {n: 0, <<: [*x, *y], b: {e: 5}}}"],
+   ['', "a: {d: ! '%d-%m', n: ! 3, s: !ruby/symbol x, t: !!str 3, id: 344455e6, e: 1e3, m: 1.5e3}"],
+   ['', "p: &p {a: 1, b: 1}", "q: &q {a: 2, c: 2}", 'r: {<<: *p, <<: *q}', 'u: {<<: [*p, *q]}', 'v: {x: 1, x: {y: 2}, x: {z: 3}}'],
+   ['', "w:\t{x: y}", "x:", '  y: "one', 'two"', '  z: [', '    1', ']'],
+   ['', 'de: {t: {1: a, +2: b, -3: c, 0: d, "4": e}, l: [{1: a, b: c}], since: 2026-11-25, far: .inf}', 'fr: {t: {1: ~}}'],
    ['', 'de: ~', 'es: {}'],
    ['de.', '{a: {x: ~}, new: t}'],
    ['de.shop.window.', '{a: {x: 1}, b: ~}'],

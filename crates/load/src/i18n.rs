@@ -18,11 +18,11 @@
 use std::borrow::Cow;
 
 use hammerspace_error::{Doing, Error, Kind, Result};
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use json_event_parser::{JsonEvent, SliceJsonParser, WriterJsonSerializer};
 
 use crate::budget::Budget;
-use crate::tree::{Node, Pair, Scalar, Tree, members};
+use crate::tree::{Node, Pair, Scalar, Style, Tree, members};
 use crate::{Format, json, yaml};
 
 /// Where translations go, and what is there before.
@@ -79,7 +79,7 @@ pub fn read(format: Format, bytes: &[u8], parents: &Parents, texts: &mut dyn Tex
         return Err(Error::new(Kind::Corrupt, "the document is no mapping").remedy("put all of it below a locale"));
     }
     for &name in parents.0.iter().rev() {
-        let name = Scalar { text: name.into(), is_plain: false };
+        let name = Scalar { text: name.into(), style: Style::Text };
         root = Tree::new(Node::Map(vec![(name, root)]))?;
     }
     let mut loader = Loader { key: Vec::new(), texts, budget, count: 0 };
@@ -116,12 +116,12 @@ impl Locales {
             return Ok(());
         }
         let listed = texts.get(LOCALES)?.and_then(|value| children(&value));
-        let old = listed.as_ref().map_or(0, IndexSet::len);
+        let old = listed.as_ref().map_or(0, Names::len);
         let mut all = match listed {
             Some(listed) => listed,
-            None => texts.keys()?.iter().filter_map(|key| locale(key)).map(String::from).collect(),
+            None => texts.keys()?.iter().filter_map(|key| locale(key)).map(|name| (name.into(), false)).collect(),
         };
-        all.extend(self.0);
+        all.extend(self.0.into_iter().map(|name| (name, false)));
         if all.len() > old {
             let entry = Json::entry(&mut Budget::new(0, 0), |json| json.children(&all))?;
             texts.put(LOCALES, &entry)?;
@@ -147,7 +147,7 @@ struct Loader<'t> {
 impl Loader<'_> {
     fn locales(&mut self, root: &Tree) -> Result<()> {
         let Node::Map(pairs) = &root.node else { return Ok(()) };
-        for (locale, value) in members(pairs, escaped) {
+        for (locale, (_, value)) in members(pairs, escaped) {
             self.key = locale.as_bytes().to_vec();
             match &value.node {
                 Node::Null => {}
@@ -165,17 +165,18 @@ impl Loader<'_> {
         // A locale with nothing in it is none.
         let is_new = there.is_none() && members.is_empty() && self.key.contains(&b'.');
         let mut names = there.unwrap_or_default();
-        let old = names.len();
-        for (name, value) in &members {
+        let mut is_changed = is_new;
+        for (name, (scalar, value)) in &members {
             self.member(name, value)?;
             if !is_null(value) {
-                names.insert(name.clone().into_owned());
+                let is_integer = integer(scalar).is_some();
+                is_changed |= names.insert(name.clone().into_owned(), is_integer) != Some(is_integer);
             }
         }
         let all = names.len();
-        names.retain(|name| members.get(&**name).is_none_or(|value| !is_null(value)));
+        names.retain(|name, _| members.get(&**name).is_none_or(|(_, value)| !is_null(value)));
         // What never was a tree does not become one because something was to be taken away from it.
-        if is_new || all > old || names.len() < all {
+        if is_changed || names.len() < all {
             let entry = Json::entry(&mut self.budget, |json| json.children(&names))?;
             self.put(&entry)?;
         }
@@ -227,7 +228,7 @@ impl Loader<'_> {
         while let Some(tree) = trees.pop() {
             let Some(value) = self.texts.get(&tree)? else { continue };
             let names = children(&value).into_iter().flatten();
-            trees.extend(names.map(|name| [&tree, DOT.as_bytes(), name.as_bytes()].concat()));
+            trees.extend(names.map(|(name, _)| [&tree, DOT.as_bytes(), name.as_bytes()].concat()));
             if tree.len() > self.key.len() {
                 self.texts.delete(&tree)?;
             }
@@ -252,17 +253,34 @@ fn escaped<'t>(name: &'t Scalar) -> Cow<'t, str> {
     if name.contains(DOT) { name.replace(DOT, DOT_IN_NAME).into() } else { name.into() }
 }
 
-/// A name's text: for Ruby `:day:` is the same as `day:`.
+/// A name's text: for Ruby `:day:` is the same as `day:`, and `+1:` as `1:`.
 fn plain<'t>(name: &'t Scalar) -> &'t str {
-    symbol(&name.text).filter(|_| name.is_plain).unwrap_or(&name.text)
+    let symbol = || symbol(&name.text).filter(|_| name.style == Style::Plain);
+    integer(name).or_else(symbol).unwrap_or(&name.text)
 }
 
+/// A name that is an integer for Ruby, as it writes it.
+fn integer<'t>(name: &'t Scalar) -> Option<&'t str> {
+    let text = name.text.strip_prefix('+').unwrap_or(&name.text);
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_decimal = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0') && !digits.is_empty();
+    let is_integer = matches!(name.style, Style::Plain | Style::Number) && (is_decimal || digits == "0");
+    is_integer.then_some(if digits == "0" { digits } else { text })
+}
+
+/// The names that a tree has, and which of them are integers.
+type Names = IndexMap<String, bool>;
+
 /// The names that the entry of a tree has, if it is one.
-fn children(value: &[u8]) -> Option<IndexSet<String>> {
+fn children(value: &[u8]) -> Option<Names> {
     let mut events = SliceJsonParser::new(value.strip_prefix(MARK.as_bytes())?);
     let mut next = || events.parse_next().ok();
     let begin = [JsonEvent::StartObject, JsonEvent::ObjectKey(CHILDREN.into()), JsonEvent::StartArray];
-    let name = |event| if let JsonEvent::String(name) = event { Some(name.into_owned()) } else { None };
+    let name = |event| match event {
+        JsonEvent::String(name) => Some((name.into_owned(), false)),
+        JsonEvent::Number(name) => Some((name.into_owned(), true)),
+        _ => None,
+    };
     let is_tree = begin.into_iter().all(|event| next() == Some(event));
     is_tree.then(|| std::iter::from_fn(|| next().and_then(name)).collect())
 }
@@ -284,15 +302,26 @@ impl<'a> Leaf<'a> {
     /// The core schema of YAML 1.2 where JSON can say it, and Ruby's symbols. `no` and `on` stay text.
     fn of(scalar: &'a Scalar) -> Self {
         let text = &*scalar.text;
-        if !scalar.is_plain {
-            return Self::Text(text);
-        }
-        match text {
-            "true" | "True" | "TRUE" => Self::Bool(true),
-            "false" | "False" | "FALSE" => Self::Bool(false),
-            _ => symbol(text).map(Self::Symbol).or_else(|| number(text).map(Self::Number)).unwrap_or(Self::Text(text)),
+        match (scalar.style, text) {
+            (Style::Text, _) => Self::Text(text),
+            (Style::Symbol, _) => Self::Symbol(text),
+            (Style::Number, _) => number(text).map_or(Self::Text(text), Self::Number),
+            (Style::Plain, "true" | "True" | "TRUE") => Self::Bool(true),
+            (Style::Plain, "false" | "False" | "FALSE") => Self::Bool(false),
+            (Style::Plain, _) => Self::plain(text),
         }
     }
+
+    fn plain(text: &'a str) -> Self {
+        let number = || number(text).filter(|_| !is_bare_exponent(text)).map(Self::Number);
+        symbol(text).map(Self::Symbol).or_else(number).unwrap_or(Self::Text(text))
+    }
+}
+
+/// An exponent without a point before it or a sign behind the `e`: text for libyaml's users, as the id `344455e6` should be.
+fn is_bare_exponent(text: &str) -> bool {
+    text.split_once(['e', 'E'])
+        .is_some_and(|(mantissa, exponent)| !mantissa.contains('.') || !exponent.starts_with(['+', '-']))
 }
 
 /// `:day` and `:"every day"`.
@@ -346,9 +375,9 @@ impl<'b> Json<'b> {
         }
     }
 
-    fn pair(&mut self, (name, value): (&Cow<str>, &&Tree)) -> Result<()> {
+    fn pair(&mut self, (name, (scalar, value)): (&Cow<str>, &&Pair)) -> Result<()> {
         self.event(JsonEvent::StartArray)?;
-        self.leaf(&Leaf::Text(name))?;
+        self.leaf(&integer(scalar).map_or(Leaf::Text(name), |integer| Leaf::Number(integer.into())))?;
         self.value(value)?;
         self.event(JsonEvent::EndArray)
     }
@@ -368,8 +397,10 @@ impl<'b> Json<'b> {
     }
 
     /// Names that were there before are not what the file unfolds to.
-    fn children(&mut self, names: &IndexSet<String>) -> Result<()> {
-        let name = |json: &mut Self, name: &String| json.event(JsonEvent::String(name.into()));
+    fn children(&mut self, names: &Names) -> Result<()> {
+        let name = |json: &mut Self, (name, is_integer): (&String, &bool)| {
+            json.event(if *is_integer { JsonEvent::Number(name.into()) } else { JsonEvent::String(name.into()) })
+        };
         self.object(CHILDREN, |json| json.array(names, name))
     }
 

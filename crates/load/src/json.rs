@@ -19,7 +19,7 @@ use json_event_parser::{JsonEvent, JsonSyntaxError, SliceJsonParser};
 
 use crate::budget::Budget;
 use crate::path::{Path, too_deep};
-use crate::tree::{Node, Scalar, Tree, walk};
+use crate::tree::{Node, Scalar, Style, Tree, walk};
 use crate::{Sink, without_bom};
 
 pub use crate::path::DEPTH_MAX;
@@ -59,11 +59,11 @@ impl<'a> Events<'a> {
         if depth > DEPTH_MAX {
             return Err(too_deep());
         }
-        let scalar = |text, is_plain| Node::Scalar(Scalar { text, is_plain });
+        let scalar = |text, style| Node::Scalar(Scalar { text, style });
         Tree::new(match first {
-            JsonEvent::String(text) => scalar(text, false),
-            JsonEvent::Number(text) => scalar(text, true),
-            JsonEvent::Boolean(value) => scalar(Cow::Borrowed(if value { "true" } else { "false" }), true),
+            JsonEvent::String(text) => scalar(text, Style::Text),
+            JsonEvent::Number(text) => scalar(text, Style::Number),
+            JsonEvent::Boolean(value) => scalar(Cow::Borrowed(if value { "true" } else { "false" }), Style::Plain),
             JsonEvent::StartArray => {
                 let mut elements = Vec::new();
                 loop {
@@ -77,7 +77,7 @@ impl<'a> Events<'a> {
                 let mut pairs = Vec::new();
                 while let JsonEvent::ObjectKey(name) = self.next()? {
                     let first = self.next()?;
-                    pairs.push((Scalar { text: name, is_plain: false }, self.value(first, depth + 1)?));
+                    pairs.push((Scalar { text: name, style: Style::Text }, self.value(first, depth + 1)?));
                 }
                 Node::Map(pairs)
             }

@@ -35,7 +35,7 @@ fn pair(line: &[u8], number: u64, sink: &mut Sink) -> Result<()> {
         _ => return Err(missing("key", number)),
     };
     let (mut key, mut values) = (None, Vec::new());
-    for (name, value) in members {
+    for (name, (_, value)) in members {
         match &*name {
             "key" => key = text(value).map(<[u8]>::to_vec),
             "key_base64" => key = text(value).map(|text| decode(text, number)).transpose()?,

@@ -69,36 +69,6 @@ fn json_is_bounded_in_depth_and_in_what_it_unfolds_to() {
     refuses(Format::Json, bomb, "unfold");
 }
 
-#[test]
-fn yaml_is_flattened_like_json() {
-    gives(
-        Format::Yaml,
-        "\u{feff}# Rails\nde:\n  shop:\n    title: Laden\n    no: \"a\\tb\"\n    'null': 'null'\n  empty:\n  nothing: ~\n  \
-         list:\n  - x\n  - 1.50\n  - {d: true}\n  - null\n  - []\n  - !!str null\n  long: >-\n    one\n    line\n  ? e.f\n  : -0\n",
-        &[
-            ("de.shop.title", "Laden"),
-            ("de.shop.no", "a\tb"),
-            ("de.shop.null", "null"),
-            ("de.list.0", "x"),
-            ("de.list.1", "1.50"),
-            ("de.list.2.d", "true"),
-            ("de.list.5", "null"),
-            ("de.long", "one line"),
-            ("de.e.f", "-0"),
-        ],
-    );
-    gives(Format::Yaml, "- [a]\n- {1: no, ~: c}\n", &[("0.0", "a"), ("1.1", "no"), ("1.~", "c")]);
-    gives(Format::Yaml, "{}", &[]);
-    for (format, sample) in samples() {
-        if format == Format::Json {
-            assert_eq!(
-                pairs(Format::Yaml, &Options::default(), &sample).unwrap(),
-                pairs(format, &Options::default(), &sample).unwrap()
-            );
-        }
-    }
-}
-
 /// As Psych and Python's `json` have it: the same in text and in tables of types.
 #[test]
 fn a_name_that_occurs_twice_has_its_last_value_and_nothing_of_the_first() {
@@ -113,95 +83,6 @@ fn a_name_that_occurs_twice_has_its_last_value_and_nothing_of_the_first() {
            {"value": {"a": 1}, "key": "l", "value": "text"}"#,
         &[("k.a", "2"), ("l", "text")],
     );
-}
-
-#[test]
-fn yaml_aliases_stand_for_what_they_name() {
-    gives(
-        Format::Yaml,
-        "a: &a {b: x}\nc: [*a, *a]\n&k d: *k",
-        &[("a.b", "x"), ("c.0.b", "x"), ("c.1.b", "x"), ("d", "d")],
-    );
-    gives(
-        Format::Yaml,
-        "one: &one {x: 1, y: {p: 1}, x: 2}\ntwo: &two {x: 3, z: 3}\nboth: {y: {q: 4}, <<: [*one, *two]}\nquoted: {'<<': 5}",
-        &[
-            ("one.x", "2"),
-            ("one.y.p", "1"),
-            ("two.x", "3"),
-            ("two.z", "3"),
-            ("both.y.q", "4"),
-            ("both.x", "2"),
-            ("both.z", "3"),
-            ("quoted.<<", "5"),
-        ],
-    );
-    // In the file's order, and its own whatever that is.
-    gives(
-        Format::Yaml,
-        "- &a {p: 1, q: 2}\n- {o: 3, <<: *a, p: 4, r: 5}\n- {q: 6, <<: *a}",
-        &[
-            ("0.p", "1"),
-            ("0.q", "2"),
-            ("1.o", "3"),
-            ("1.p", "4"),
-            ("1.q", "2"),
-            ("1.r", "5"),
-            ("2.q", "6"),
-            ("2.p", "1"),
-        ],
-    );
-    gives(Format::Yaml, "{null: a, &n ~: b, !!str <<: c, !!null x: d}", &[("null", "a"), ("~", "d"), ("<<", "c")]);
-}
-
-#[test]
-fn yaml_says_where_it_is_wrong() {
-    refuses(Format::Yaml, "a: 1\nb: [2\nc: 3\n", "line 3");
-    refuses(Format::Yaml, "a: *b", "line 1");
-    refuses(Format::Yaml, "a: 1\nb: &b [*b]", "line 2, column 8: an alias of what");
-    refuses(Format::Yaml, "a: 1\n---\nb: 2", "line 2, column 1: a second document");
-    refuses(Format::Yaml, "a: 1\nb: !ruby/regexp /x/", "line 2, column 4: a value tagged `!ruby/regexp`");
-    refuses(Format::Yaml, "a: !!set {b}", "a value tagged");
-    refuses(Format::Yaml, "? [a]\n: 1", "line 1, column 3: a name that is no");
-    refuses(Format::Yaml, "x: &x y\nz:\n  *x : 1", "line 3, column 3: a name that is no");
-    refuses(Format::Yaml, "a:\n  <<: text", "merges what is no mapping");
-    refuses(Format::Yaml, b"a: 1\nb: \"\xff\"", "line 2: bytes that are no UTF-8");
-    refuses(Format::Yaml, b"a: 1\nb: 2\0\nc: 3", "line 2: a NUL byte");
-    refuses(Format::Yaml, "# nothing\n", "nothing in it");
-    refuses(Format::Yaml, "lonely", "a single value");
-    refuses(Format::Yaml, "~", "a single value");
-}
-
-#[test]
-fn yaml_is_bounded_in_depth_and_in_what_it_unfolds_to() {
-    let nested = |depth| ["[".repeat(depth), "1".to_string(), "]".repeat(depth)].concat();
-    gives(Format::Yaml, nested(yaml::DEPTH_MAX), &[(&["0"; yaml::DEPTH_MAX].join("."), "1")]);
-    refuses(Format::Yaml, nested(yaml::DEPTH_MAX + 1), "deeper");
-    refuses(Format::Yaml, format!("{{\"{}\": [{}1]}}", "long".repeat(10_000), "1,".repeat(20_000)), "unfold");
-    // Each line stands for nine times the one before; with something in it, and with nothing.
-    for innermost in ["laugh", "[]", "{}"] {
-        let laughs = |line| format!("l{}: &l{} [{}]\n", line + 1, line + 1, vec![format!("*l{line}"); 9].join(","));
-        refuses(
-            Format::Yaml,
-            format!("l0: &l0 {innermost}\n") + &(0..30).map(laughs).collect::<Vec<_>>().concat(),
-            "unfold",
-        );
-    }
-    let tower = |line| format!("l{}: &l{} [*l{line}]\n", line + 1, line + 1);
-    refuses(Format::Yaml, "l0: &l0 x\n".to_string() + &(0..50_000).map(tower).collect::<Vec<_>>().concat(), "deeper");
-    // What is merged takes memory, even where names are short and nothing is to be passed on.
-    let names = |count| (0..count).map(|name| format!("k{name}: ")).collect::<Vec<_>>().join(", ");
-    for count in [100, 2000] {
-        let merging = format!("a: &a {{{}}}\nb:\n", names(count)) + &"- <<: *a\n".repeat(count);
-        refuses(Format::Yaml, merging, "unfold");
-    }
-    gives(Format::Yaml, format!("a: &a {{{}}}\nb:\n", names(20)) + &"- <<: *a\n".repeat(20), &[]);
-    for beginning in [
-        "[", "{", "- ", "? ", "&a ", "*a ", "!a ", "a: ", "[a, ", "{a: ", "\"", "'", "|\n", "%", "#", "- - ", "\n ",
-        "a\n",
-    ] {
-        drop(pairs(Format::Yaml, &Options::default(), beginning.repeat(100_000).as_bytes()));
-    }
 }
 
 #[test]
@@ -370,7 +251,14 @@ fn translations_keep_the_types_that_yaml_gives_them() {
         ("+3", "\u{0}3"),
         ("+-5", "+-5"),
         ("--5", "--5"),
-        ("1e3", "\u{0}1e3"),
+        ("1e3", "1e3"),
+        ("344455e6", "344455e6"),
+        ("1.5e3", "1.5e3"),
+        ("1.5e+3", "\u{0}1.5e+3"),
+        ("!!float 1e3", "\u{0}1e3"),
+        ("! 3", "\u{0}3"),
+        ("! '3'", "3"),
+        ("!ruby/symbol day", "\0{\"symbol\":\"day\"}"),
         ("123456789012345678901234567890", "\u{0}123456789012345678901234567890"),
         ("0049", "0049"),
         ("12:30", "12:30"),
@@ -394,8 +282,8 @@ fn translations_keep_the_types_that_yaml_gives_them() {
         map.is(&[("de", "\0{\"children\":[\"a\"]}"), ("de.a", "\0{\"children\":[\"b\"]}"), ("de.a.b", value)]);
     }
     let mut map = Map::default();
-    map.read(Format::Json, "de.", r#"{"a": [1, "1", true, null, {":b": ":c"}], "b": null}"#).unwrap();
-    map.is(&[("de", "\0{\"children\":[\"a\"]}"), ("de.a", "\0[1,\"1\",true,null,{\"pairs\":[[\":b\",\":c\"]]}]")]);
+    map.read(Format::Json, "de.", r#"{"a": [1, 1e3, "1", true, null, {":b": ":c"}], "b": null}"#).unwrap();
+    map.is(&[("de", "\0{\"children\":[\"a\"]}"), ("de.a", "\0[1,1e3,\"1\",true,null,{\"pairs\":[[\":b\",\":c\"]]}]")]);
 }
 
 #[test]
@@ -475,6 +363,26 @@ fn translations_have_names_like_symbols() {
         ("de.a", "\u{0}1"),
         ("de.c d", "\0[{\"pairs\":[[\"e\",3]]}]"),
     ]);
+}
+
+/// As Psych reads them, and I18n finds them.
+#[test]
+fn translations_have_names_that_are_integers() {
+    let mut map = Map::default();
+    map.read(Format::Yaml, "", "de: {t: {1: a, +2: b, -3: c, 0: d, '4': e, 05: f, 1.5: g}, l: [{1: a, '1b': b}]}")
+        .unwrap();
+    let tree = "\0{\"children\":[1,2,-3,0,\"4\",\"05\",\"1\\u00015\"]}";
+    assert_eq!(map.0[&b"de.t"[..]], tree.as_bytes());
+    assert_eq!(map.0[&b"de.t.2"[..]], b"b");
+    assert_eq!(map.0[&b"de.l"[..]], b"\0[{\"pairs\":[[1,\"a\"],[\"1b\",\"b\"]]}]");
+    map.read(Format::Json, "", r#"{"de": {"t": {"1": "x", "5": "y"}}}"#).unwrap();
+    let tree = "\0{\"children\":[\"1\",2,-3,0,\"4\",\"05\",\"1\\u00015\",\"5\"]}";
+    assert_eq!(map.0[&b"de.t"[..]], tree.as_bytes());
+    map.read(Format::Yaml, "", "de: {t: {1: ~, 2: ~}}").unwrap();
+    let tree = "\0{\"children\":[-3,0,\"4\",\"05\",\"1\\u00015\",\"5\"]}";
+    assert_eq!(map.0[&b"de.t"[..]], tree.as_bytes());
+    map.read(Format::Yaml, "", "de: {t: text}").unwrap();
+    assert_eq!(map.0.keys().filter(|key| key.starts_with(b"de.t.")).count(), 0);
 }
 
 #[test]

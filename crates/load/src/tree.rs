@@ -33,8 +33,20 @@ pub(crate) enum Node<'a> {
 #[derive(Clone)]
 pub(crate) struct Scalar<'a> {
     pub(crate) text: Cow<'a, str>,
-    /// Neither in quotes nor said to be text, so that it may be a number or a truth value.
-    pub(crate) is_plain: bool,
+    pub(crate) style: Style,
+}
+
+/// What the document says about a scalar beside its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Text, because it is quoted or tagged so.
+    Text,
+    /// Nothing: it may be text, a number, a truth value, a symbol.
+    Plain,
+    /// A number, if its text is one: JSON's, or tagged so.
+    Number,
+    /// A symbol, because it is tagged so.
+    Symbol,
 }
 
 pub(crate) type Pair<'a> = (Scalar<'a>, Rc<Tree<'a>>);
@@ -54,8 +66,8 @@ impl<'a> Tree<'a> {
 pub(crate) fn members<'t>(
     pairs: &'t [Pair],
     write: fn(&'t Scalar) -> Cow<'t, str>,
-) -> IndexMap<Cow<'t, str>, &'t Tree<'t>> {
-    pairs.iter().map(|(name, value)| (write(name), &**value)).collect()
+) -> IndexMap<Cow<'t, str>, &'t Pair<'t>> {
+    pairs.iter().map(|pair| (write(&pair.0), pair)).collect()
 }
 
 /// A name as the document has it.
@@ -81,7 +93,7 @@ pub(crate) fn walk(tree: &Tree, path: &mut Path, budget: &mut Budget, sink: &mut
         }
         Node::Map(pairs) => {
             path.open(false)?;
-            for (name, value) in members(pairs, verbatim) {
+            for (name, (_, value)) in members(pairs, verbatim) {
                 budget.spend(name.len())?;
                 path.name(&name);
                 walk(value, path, budget, sink)?;

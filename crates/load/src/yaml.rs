@@ -8,8 +8,13 @@
 //!
 //! Scalars give their text, numbers and booleans as the file has them, so that `no` stays Norway; a plain `~`, `null` or
 //! nothing at all gives nothing. Names are the text that they have in the file. Aliases give once more what they stand for,
-//! and `<<` merges mappings that way: what a mapping says itself goes before what it merges, wherever it says so. Refused is
-//! what is no text: other tags than those of YAML's core schema, and names that are no scalars.
+//! and `<<` merges mappings that way: what a mapping says itself goes before what it merges, wherever it says so; the last of
+//! several `<<` goes before the others, but the first mapping of a list. A tag counts by what it resolves to: those of YAML's
+//! core schema and Ruby's symbols are known, and the non-specific `!` changes nothing. Other tags are refused, and so are names
+//! that are no scalars.
+//!
+//! The parser takes what libyaml takes, on which Psych and PyYAML stand, also where the specification is stricter: quoted
+//! text and closing brackets that are dedented, tabs behind a colon.
 //!
 //! What always holds, and what a hostile file runs into:
 //! 1. No tree is higher than [`DEPTH_MAX`], through aliases either (`tree.rs`).
@@ -17,16 +22,16 @@
 //!    laughs") can double what a file stands for with every line; the budget ends that.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use granit_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 use hammerspace_error::{Error, Kind, Result};
 use indexmap::IndexMap;
-use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 
 use crate::budget::Budget;
 use crate::path::{Path, too_deep};
-use crate::tree::{Node, Pair, Scalar, Tree, walk};
+use crate::tree::{Node, Pair, Scalar, Style, Tree, walk};
 use crate::{Sink, without_bom};
 
 pub use crate::path::DEPTH_MAX;
@@ -76,8 +81,11 @@ impl<'a> Builder<'a> {
     fn document(mut self, text: &'a str, budget: &mut Budget) -> Result<Rc<Tree<'a>>> {
         let mut parser = Parser::new_from_str(text);
         while let Some(event) = parser.next_event() {
-            let (event, span) =
-                event.map_err(|error| wrong(*error.marker(), error.info()).remedy("correct the YAML there"))?;
+            let (mut event, span) =
+                event.map_err(|error| wrong(*error.marker(), &error.info()).remedy("correct the YAML there"))?;
+            if span.byte_range().is_some_and(|range| range.end == text.len()) && !text.ends_with('\n') {
+                drop_added_break(&mut event);
+            }
             self.take(event, span.start, budget)?;
         }
         self.root.ok_or_else(|| {
@@ -87,11 +95,8 @@ impl<'a> Builder<'a> {
 
     fn take(&mut self, event: Event<'a>, at: Marker, budget: &mut Budget) -> Result<()> {
         match event {
-            Event::DocumentStart(_) if self.root.is_some() => {
+            Event::DocumentStart(..) if self.root.is_some() => {
                 Err(wrong(at, "a second document begins").remedy("give each document a file of its own"))
-            }
-            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) | Event::DocumentEnd => {
-                Ok(())
             }
             Event::Scalar(text, style, anchor, tag) => {
                 let scalar = scalar(text, style, tag.as_deref(), at)?;
@@ -104,11 +109,11 @@ impl<'a> Builder<'a> {
                 })?;
                 self.value(tree, at)
             }
-            Event::SequenceStart(anchor, tag) => {
+            Event::SequenceStart(_, anchor, tag) => {
                 let kind = Collection::List(Vec::new());
                 self.begin(anchor, kind, tag.as_deref(), at)
             }
-            Event::MappingStart(anchor, tag) => {
+            Event::MappingStart(_, anchor, tag) => {
                 let kind = Collection::Map { pairs: Vec::new(), name: None };
                 self.begin(anchor, kind, tag.as_deref(), at)
             }
@@ -124,6 +129,8 @@ impl<'a> Builder<'a> {
                 };
                 self.end(node, anchor, at)
             }
+            // Where the stream and its document begin and end.
+            _ => Ok(()),
         }
     }
 
@@ -141,7 +148,7 @@ impl<'a> Builder<'a> {
 
     fn begin(&mut self, anchor: usize, kind: Collection<'a>, tag: Option<&Tag>, at: Marker) -> Result<()> {
         self.no_name(at)?;
-        if let Some(tag) = tag.filter(|tag| !is_core(tag, &["map", "seq"])) {
+        if let Some(tag) = tag.filter(|tag| !matches!(&*resolved(tag), NON_SPECIFIC | MAP | SEQ)) {
             return Err(foreign(tag, at));
         }
         if self.open.len() == DEPTH_MAX {
@@ -181,26 +188,40 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// `<<`, but not in quotes.
-fn is_merge((name, _value): &Pair) -> bool {
-    name.is_plain && name.text == "<<"
+/// The parser ends a block with a line break also where the file has none at its end, unlike libyaml.
+fn drop_added_break(event: &mut Event) {
+    if let Event::Scalar(text, ScalarStyle::Literal | ScalarStyle::Folded, ..) = event
+        && let Some(shorter) = text.strip_suffix('\n')
+    {
+        *text = Cow::Owned(shorter.into());
+    }
 }
 
-/// The pairs of a mapping with those that it merges, in the file's order. Of several that it merges the first goes before.
+/// `<<`, but not in quotes.
+fn is_merge((name, _value): &Pair) -> bool {
+    name.style == Style::Plain && name.text == "<<"
+}
+
+/// The pairs of a mapping with those that it merges, in the file's order.
 fn merge<'a>(pairs: &[Pair<'a>], at: Marker, budget: &mut Budget) -> Result<Vec<Pair<'a>>> {
+    let own: HashSet<&str> = pairs.iter().filter(|pair| !is_merge(pair)).map(|(name, _)| &*name.text).collect();
     let mut all: IndexMap<&str, &Pair> = IndexMap::new();
     for pair in pairs {
         if !is_merge(pair) {
             all.insert(&pair.0.text, pair);
             continue;
         }
-        for theirs in merged(&pair.1, at)? {
+        // The last to be inserted counts, so the first mapping of a list comes last.
+        for theirs in merged(&pair.1, at)?.into_iter().rev() {
             budget.spend(1)?;
-            // Of a name that occurs twice in there, the last one counts.
-            let theirs: IndexMap<&str, &Pair> = theirs.iter().map(|pair| (&*pair.0.text, pair)).collect();
-            for (name, pair) in theirs {
+            for pair in theirs {
+                let name = &*pair.0.text;
                 budget.spend(name.len() + size_of::<Pair>())?;
-                all.entry(name).or_insert(pair);
+                if own.contains(name) {
+                    all.entry(name).or_insert(pair);
+                } else {
+                    all.insert(name, pair);
+                }
             }
         }
     }
@@ -222,23 +243,41 @@ fn merged<'t, 'a>(tree: &'t Rc<Tree<'a>>, at: Marker) -> Result<Vec<&'t [Pair<'a
 }
 
 fn scalar<'a>(text: Cow<'a, str>, style: ScalarStyle, tag: Option<&Tag>, at: Marker) -> Result<Scalar<'a>> {
-    match tag {
-        None => Ok(Scalar { text, is_plain: style == ScalarStyle::Plain }),
-        Some(tag) if is_core(tag, &["null"]) => Ok(Scalar { text: Cow::Borrowed("~"), is_plain: true }),
-        Some(tag) if is_core(tag, &["int", "float", "bool"]) => Ok(Scalar { text, is_plain: true }),
-        Some(tag) if is_core(tag, &["str"]) => Ok(Scalar { text, is_plain: false }),
-        Some(tag) => Err(foreign(tag, at)),
-    }
+    let tag = tag.filter(|tag| resolved(tag) != NON_SPECIFIC);
+    let resolved = tag.map(resolved);
+    let (text, style) = match (resolved.as_deref(), tag) {
+        (None, _) if style == ScalarStyle::Plain => (text, Style::Plain),
+        (None | Some(STR), _) => (text, Style::Text),
+        (Some(BOOL), _) => (text, Style::Plain),
+        (Some(INT | FLOAT), _) => (text, Style::Number),
+        (Some("!ruby/symbol" | "!ruby/sym"), _) => (text, Style::Symbol),
+        (Some(NULL), _) => (Cow::Borrowed("~"), Style::Plain),
+        (_, Some(tag)) => return Err(foreign(tag, at)),
+        (Some(_), None) => unreachable!("it is the tag that is resolved"),
+    };
+    Ok(Scalar { text, style })
 }
 
 fn leaf(scalar: Scalar) -> Node {
-    let is_null = scalar.is_plain && matches!(&*scalar.text, "" | "~" | "null" | "Null" | "NULL");
+    let is_null = scalar.style == Style::Plain && matches!(&*scalar.text, "" | "~" | "null" | "Null" | "NULL");
     if is_null { Node::Null } else { Node::Scalar(scalar) }
 }
 
-fn is_core(tag: &Tag, names: &[&str]) -> bool {
-    tag.is_yaml_core_schema() && names.contains(&tag.suffix.as_str())
+/// The tag in full, whatever handle the document has for it.
+fn resolved(tag: &Tag) -> String {
+    [tag.handle(), tag.suffix()].concat()
 }
+
+/// The tag that says nothing. The specification makes text of plain scalars that have it; libyaml's users do not.
+const NON_SPECIFIC: &str = "!";
+/// Those of the core schema.
+const MAP: &str = "tag:yaml.org,2002:map";
+const SEQ: &str = "tag:yaml.org,2002:seq";
+const STR: &str = "tag:yaml.org,2002:str";
+const NULL: &str = "tag:yaml.org,2002:null";
+const BOOL: &str = "tag:yaml.org,2002:bool";
+const INT: &str = "tag:yaml.org,2002:int";
+const FLOAT: &str = "tag:yaml.org,2002:float";
 
 /// The parser takes a NUL for the end.
 fn text(bytes: &[u8]) -> Result<&str> {
@@ -265,3 +304,6 @@ fn no_text(at: Marker) -> Error {
 fn foreign(tag: &Tag, at: Marker) -> Error {
     wrong(at, &format!("a value tagged `{tag}`, which is no text")).remedy("write it as text, or leave it out")
 }
+
+#[cfg(test)]
+mod tests;

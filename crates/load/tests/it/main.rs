@@ -1,12 +1,13 @@
 //! Our readers on what others wrote. For `.po` and `.mo` that is GNU gettext itself: `msgfmt` compiles what we read,
 //! `msgunfmt` prints it back.
 //!
-//! The tools are those of the Debian package `gettext`. Without them these tests fail: there is nothing to compare
-//! with.
+//! The tools are those of the Debian packages `gettext` and `python3-yaml`. Without them these tests fail: there is nothing to
+//! compare with.
 
 mod catalogue;
 mod gettext;
 mod translations;
+mod yaml;
 
 use catalogue::Rng;
 use gettext::{Endianness, msgfmt, msgunfmt};

@@ -41,11 +41,25 @@ module I18n
         def self.wrap(value)
           case value
           when ::Symbol then { symbol: value }
-          when ::Hash then { pairs: value.map { |key, inner| [key.to_s, wrap(inner)] } }
+          when ::Hash then { pairs: value.map { |key, inner| [key.is_a?(::Integer) ? key : key.to_s, wrap(inner)] } }
           when Children then { children: value.names }
           when ::Array then value.map { |inner| wrap(inner) }
           when nil, true, false, ::String, ::Integer, ::Float then value
           else raise ::Hammerspace::InvalidError, "a #{value.class} is no translation that can be stored: #{value.inspect}"
+          end
+        end
+
+        # A name as I18n has it.
+        def self.name(key) = key.is_a?(::Integer) ? key : key.to_sym
+
+        # What a file says that JSON cannot, as the text that it has there: dates, and numbers that are none.
+        def self.textual(value)
+          case value
+          when ::Hash then value.transform_values { |inner| textual(inner) }
+          when ::Array then value.map { |inner| textual(inner) }
+          when ::Float then value.finite? ? value : { 'NaN' => '.nan', 'Infinity' => '.inf' }.fetch(value.to_s, '-.inf')
+          when nil, true, false, ::String, ::Symbol, ::Integer, ::Proc then value
+          else value.to_s
           end
         end
 
@@ -56,7 +70,7 @@ module I18n
             kind, inner = value.first
             case kind
             when 'symbol' then inner.to_sym
-            when 'pairs' then inner.to_h { |key, one| [key.to_sym, unwrap(one)] }
+            when 'pairs' then inner.to_h { |key, one| [name(key), unwrap(one)] }
             when 'children' then Children.new(inner)
             else raise ::Hammerspace::UnsupportedError, "a translation of the kind #{kind.inspect}: update hammerspace"
             end
@@ -65,7 +79,7 @@ module I18n
         end
       end
 
-      # What the entry of a subtree says.
+      # What the entry of a subtree says: its names, those that are integers as such.
       Children = Struct.new(:names)
 
       # What a catalogue has for different counts.
@@ -84,6 +98,8 @@ module I18n
         PLURALS = %w[zero one two few many other].freeze
         # The parts that a key may have of which one is a link.
         PARTS_MAX = 64
+        # The parts of a key that I18n takes for integers.
+        INTEGER = /\A[-+]?([1-9]\d*|0)\z/
         # The key that lists the locales, so that nobody has to look at all keys for them.
         LOCALES = '.'
 
@@ -142,18 +158,38 @@ module I18n
         protected
 
         def lookup(locale, key, scope = [], options = EMPTY_HASH)
-          key = "#{locale}.#{Flatten.normalize_flat_keys(locale, key, scope, options[:separator])}"
+          names = [scope, key].flatten.compact.map(&:to_s)
+          separator = options[:separator] || I18n.default_separator
+          names.map! { |name| name.split(separator, -1).map { |part| flat(part, true) }.join('.') } if separator != '.'
+          key = [locale, *names].join('.')
           found = at(key)
-          # A catalogue's msgid may end with dots; otherwise they mean nothing, and a dot alone is all there is.
-          found = at(key.sub(/\.+\z/, '')) if found.nil? && key.end_with?('.')
-          found = at_link(locale, key) if found.nil?
-          found = plurals(key) if found.nil? && options[:count]
+          found = at_normal(locale, key, options) if found.nil?
           found = form(locale, found, options[:count]) if found.is_a?(Forms)
           # A link is to an absolute key, whatever the scope that it was found in.
           found.is_a?(::Symbol) ? resolve_entry(locale, key, found, Utils.except(options, :count, :scope)) : found
         end
 
+        # A file's dates and the like are text, as `hammerspace load` has them.
+        def load_yml(filename)
+          data, *more = super
+          [Typed.textual(data), *more]
+        end
+        alias load_yaml load_yml
+
         private
+
+        # Not as it is given, since a catalogue's msgid may have dots anywhere, but as I18n.normalize_keys has it: empty parts
+        # mean nothing, and a dot alone is all there is.
+        def at_normal(locale, key, options)
+          exact = key
+          parts = key.delete_prefix("#{locale}.").split('.').reject(&:empty?)
+          key = [locale, *parts.map { |part| part.match?(INTEGER) ? part.to_i : part }].join('.')
+          found = at(key) if key != exact
+          found = at_link(locale, key) if found.nil?
+          return found if !found.nil? || !options[:count]
+
+          plurals(exact) || (plurals(key) if key != exact)
+        end
 
         # I18n keeps the locales that we named, to see at once which are allowed; those of another version it is to ask for
         # again. Not those that it was told by I18n.available_locales=.
@@ -220,8 +256,12 @@ module I18n
         def subtree(key, names, from)
           (names | PLURALS).each_with_object({}) do |name, tree|
             value = read("#{key}.#{name}", from)
-            tree[name.tr(Flatten::SEPARATOR_ESCAPE_CHAR, Flatten::FLATTEN_SEPARATOR).to_sym] = value unless value.nil?
+            tree[Typed.name(unescaped(name))] = value unless value.nil?
           end
+        end
+
+        def unescaped(name)
+          name.is_a?(::Integer) ? name : name.tr(Flatten::SEPARATOR_ESCAPE_CHAR, Flatten::FLATTEN_SEPARATOR)
         end
 
         # Where a part of the key's path is a link to another key. One that leads below itself makes the key longer each time.
@@ -257,14 +297,18 @@ module I18n
           end
         end
 
-        def flat(name, escape) = escape ? Flatten.escape_default_separator(name) : name.to_s
+        def flat(name, escape)
+          return name if name.is_a?(::Integer)
+
+          escape ? Flatten.escape_default_separator(name) : name.to_s
+        end
 
         def store_in(path, tree)
           gone, there = tree.partition { |_name, value| value.nil? }.map(&:to_h)
           there.each { |name, value| store_at("#{path}.#{name}", value) }
           gone.each_key { |name| remove("#{path}.#{name}") }
           old = Array(children(path))
-          all = (old | there.keys) - gone.keys
+          all = (old + there.keys).to_h { |name| [name.to_s, name] }.except(*gone.keys.map(&:to_s)).values
           # What never was a tree does not become one because something was to be removed from it.
           hash[path] = Typed.encode(Children.new(all)) unless all == old
         end
