@@ -14,8 +14,9 @@ int main(int argc, char **argv) {
     hammerspace_space *space = NULL;
     hammerspace_writer *writer = NULL;
     uint64_t number = 0;
+    // In turn, for up to a minute: no other update is lost, and this one is not.
     hammerspace_error *error = hammerspace_space_create(argv[1], &options, &space);
-    if (!error) error = hammerspace_space_update(space, &writer);
+    if (!error) error = hammerspace_space_updater(space, 60000, &writer);
     if (!error && argc == 4) error = hammerspace_writer_put(writer, key, strlen(key), argv[3], strlen(argv[3]));
     if (!error && argc == 3) error = hammerspace_writer_delete(writer, key, strlen(key));
     if (!error) error = hammerspace_writer_publish(writer, &number);

@@ -33,8 +33,10 @@ pub enum Kind {
     OwnerDead = 8,
     /// Anything else the operating system reports: read the message.
     Io = 9,
+    /// The data changed since it was read, so a change to it was not made: read again, and make it again.
+    Changed = 10,
     /// A bug in this library: report it, and free the handles that the call was about.
-    Internal = 10,
+    Internal = 11,
 }
 
 impl From<hammerspace::Kind> for Kind {
@@ -50,6 +52,7 @@ impl From<hammerspace::Kind> for Kind {
             Theirs::Missing => Self::Missing,
             Theirs::OwnerDead => Self::OwnerDead,
             Theirs::Io => Self::Io,
+            Theirs::Changed => Self::Changed,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 use std::path::Path;
+use std::time::Duration;
 
 use hammerspace::Result;
 
@@ -72,7 +73,22 @@ pub extern "C" fn hammerspace_space_snapshot(
     fill(table, None, || Ok(Some(Table::boxed(given(space, SPACE)?.0.snapshot()))))
 }
 
-/// A writer that starts from the current version.
+/// A writer that starts from the current version, and that queues behind others of its kind for up to
+/// `timeout_ms` milliseconds (UINT64_MAX: for as long as it takes), then fails with HAMMERSPACE_KIND_BUSY. So
+/// none of them loses what another wrote. Its turn ends when it has published or is freed. Where another
+/// version was published meanwhile, by a writer that did not queue, hammerspace_writer_publish fails with
+/// HAMMERSPACE_KIND_CHANGED and publishes nothing; hammerspace_writer_restart begins again.
+#[unsafe(no_mangle)]
+pub extern "C" fn hammerspace_space_updater(
+    space: Option<&Space>,
+    timeout_ms: u64,
+    writer: Option<&mut MaybeUninit<Option<Box<Writer>>>>,
+) -> Option<Box<Error>> {
+    let limit = if timeout_ms == u64::MAX { Duration::MAX } else { Duration::from_millis(timeout_ms) };
+    fill(writer, None, || given(space, SPACE)?.0.updater_within(limit).map(Writer::boxed))
+}
+
+/// A writer that starts from the current version. Published, it replaces whatever is current by then.
 #[unsafe(no_mangle)]
 pub extern "C" fn hammerspace_space_update(
     space: Option<&Space>,

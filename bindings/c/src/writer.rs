@@ -71,6 +71,19 @@ pub extern "C" fn hammerspace_writer_get(
     })
 }
 
+/// Drops what is pending, and starts from the version that is current by now. One of
+/// hammerspace_space_updater keeps its turn.
+#[unsafe(no_mangle)]
+pub extern "C" fn hammerspace_writer_restart(writer: Option<&mut Writer>) -> Option<Box<Error>> {
+    answer(|| open(writer)?.restart())
+}
+
+/// Whether a key was put or deleted since the writer began, be it without effect. False for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn hammerspace_writer_is_changed(writer: Option<&Writer>) -> bool {
+    writer.and_then(|writer| writer.0.as_ref()).is_some_and(hammerspace::Writer::is_changed)
+}
+
 /// Makes this the current version, in one step, and gives its number (`number` may be NULL). All that is left to do with the
 /// writer then is to free it. If it fails the version before is still current, unless the error says otherwise, and
 /// `hammerspace_writer_is_pending` tells whether it can be tried again.

@@ -51,5 +51,6 @@ fn class(kind: Kind) -> &'static str {
         Kind::Missing => "MissingError",
         Kind::OwnerDead => "OwnerDeadError",
         Kind::Io => "IoError",
+        Kind::Changed => "ChangedError",
     }
 }

@@ -55,7 +55,7 @@ fn one_of<T: Copy>(option: &str, value: &Bound<'_, PyAny>, choices: &[(&str, T)]
     chosen.map(|(_, choice)| *choice).ok_or_else(|| impossible(option, value, &may_be))
 }
 
-fn seconds(option: &str, value: &Bound<'_, PyAny>) -> PyResult<Duration> {
+pub(crate) fn seconds(option: &str, value: &Bound<'_, PyAny>) -> PyResult<Duration> {
     let may_be = "a number of seconds, or math.inf";
     let seconds: f64 = read(option, value, may_be)?;
     if seconds == f64::INFINITY {

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::errors::{invalid, raised};
-use crate::options::{opening, read};
+use crate::options::{opening, read, seconds};
 use crate::pairs::Pairs;
 use crate::raw;
 use crate::text::{Form, Given, gathered};
@@ -199,9 +199,15 @@ impl Reader {
         }
     }
 
-    /// A writer that starts from the current version, or empty.
-    fn _writer(&self, py: Python<'_>, replace: bool) -> PyResult<Writer> {
-        Writer::begin(py, Arc::clone(self.space()?), replace, self.form)
+    /// A writer that starts from the current version, or empty; with a timeout in seconds, one that queues
+    /// for so long.
+    #[pyo3(signature = (replace, timeout))]
+    fn _writer(&self, py: Python<'_>, replace: bool, timeout: Option<&Bound<'_, PyAny>>) -> PyResult<Writer> {
+        let space = Arc::clone(self.space()?);
+        match timeout {
+            Some(timeout) => Writer::in_turn(py, space, replace, seconds("timeout", timeout)?, self.form),
+            None => Writer::begin(py, space, replace, self.form),
+        }
     }
 
     /// Replaces everything by these pairs; gives the number of the version.

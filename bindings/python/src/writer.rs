@@ -1,9 +1,9 @@
 //! Writing: the next version as a mapping that can be changed.
 
-use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use hammerspace::Space;
+use hammerspace::{Kind, Space};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -12,6 +12,9 @@ use pyo3::types::PyList;
 use crate::errors::{invalid, raised};
 use crate::reader::possible;
 use crate::text::{Form, Given};
+
+/// How long a wait goes on before signals are seen to, such as that of Ctrl-C.
+const BETWEEN_SIGNALS: Duration = Duration::from_millis(100);
 
 /// The next version, private until it is published: the native half of a mutable mapping.
 #[pyclass(frozen, module = "hammerspace._native")]
@@ -26,6 +29,28 @@ impl Writer {
     pub(crate) fn begin(py: Python<'_>, space: Arc<Space>, replace: bool, form: Form) -> PyResult<Self> {
         let begin = || if replace { space.replace() } else { space.writer() };
         let writer = py.detach(begin).map_err(raised)?;
+        Ok(Self { space, form, draft: Mutex::new(Some(writer)) })
+    }
+
+    /// Waits for its turn, and sees to signals meanwhile.
+    pub(crate) fn in_turn(
+        py: Python<'_>,
+        space: Arc<Space>,
+        replace: bool,
+        limit: Duration,
+        form: Form,
+    ) -> PyResult<Self> {
+        let started = Instant::now();
+        let mut writer = loop {
+            let left = limit.saturating_sub(started.elapsed());
+            match py.detach(|| space.updater_within(left.min(BETWEEN_SIGNALS))) {
+                Err(error) if error.kind() == Kind::Busy && left > BETWEEN_SIGNALS => py.check_signals()?,
+                begun => break begun.map_err(raised)?,
+            }
+        };
+        if replace {
+            py.detach(|| writer.clear()).map_err(raised)?;
+        }
         Ok(Self { space, form, draft: Mutex::new(Some(writer)) })
     }
 
@@ -89,13 +114,7 @@ impl Writer {
 
     /// Starts again, from nothing.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
-        if self.closed(py) {
-            return Err(ended());
-        }
-        let empty = py.detach(|| self.space.replace()).map_err(raised)?;
-        let full = self.with(py, |writer| Ok(mem::replace(writer, empty)))?;
-        py.detach(|| drop(full));
-        Ok(())
+        self.with(py, hammerspace::Writer::clear)
     }
 
     /// Makes it the current version, to which the space it was begun on moves on. Gives its number. Where that fails it is pending

@@ -64,6 +64,9 @@ class Handle:
     def begin(self, replace: bool) -> None:
         self.pending = self.space.writer(replace=replace)
 
+    def take_turn(self) -> None:
+        self.pending = self.space.writer(update=True, timeout=0.05)
+
     def put(self, key: str | bytes, value: str | bytes) -> None:
         self.begun()[key] = value
 
@@ -107,6 +110,7 @@ class Handle:
             "hold": self.hold,
             "held": self.held,
             "update": lambda: self.begin(False),
+            "turn": self.take_turn,
             "replace": lambda: self.begin(True),
             "put": self.put,
             "delete": self.delete,
@@ -119,7 +123,7 @@ class Handle:
 
 
 #: Verbs that give nothing, where Python's None would be a result.
-SILENT = {"update", "replace", "put", "delete", "discard", "clear"}
+SILENT = {"update", "replace", "turn", "put", "delete", "discard", "clear"}
 OPTIONS: dict[str, Callable[[str], Any]] = {
     "keep": int,
     "compression": str,

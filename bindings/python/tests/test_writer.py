@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import math
 import resource
 import signal
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -168,3 +171,58 @@ def test_what_a_full_disk_keeps_from_being_published_is_pending_still(space: Spa
     w["shape"] = "round"
     w.publish()
     assert dict(space.items()) == {"color": "red" * 1000, "shape": "round"} and directories(path) == 1
+
+
+def test_updates_in_turn_do_not_lose_each_other(tmp_path: Path) -> None:
+    space = hammerspace.open(tmp_path, create=True, durability="none")
+
+    def count(_: int) -> None:
+        with hammerspace.open(tmp_path, durability="none").writer(update=True) as w:
+            w["count"] = str(int(w.get("count", "0")) + 1)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(count, range(40)))
+    space.refresh()
+    assert space["count"] == "40"
+
+
+def test_an_update_publishes_nothing_once_another_version_was_published(tmp_path: Path) -> None:
+    space = hammerspace.open(tmp_path, create=True, durability="none")
+    with pytest.raises(hammerspace.ChangedError), space.writer(update=True) as w:
+        w["color"] = "red"
+        space.load({"shape": "round"})
+    w.discard()
+    space.refresh()
+    assert dict(space) == {"shape": "round"}
+    # From nothing, in turn.
+    with space.writer(update=True, replace=True) as w:
+        w["color"] = "blue"
+    assert dict(space) == {"color": "blue"}
+
+
+def test_an_update_waits_no_longer_than_its_timeout(tmp_path: Path) -> None:
+    space = hammerspace.open(tmp_path, create=True, durability="none")
+    with space.writer(update=True) as w:
+        w.clear()
+        for timeout in (0, 0.25):
+            started = time.monotonic()
+            with pytest.raises(hammerspace.BusyError, match="this process itself"):
+                space.writer(update=True, timeout=timeout)
+            assert time.monotonic() - started >= timeout
+    with pytest.raises(hammerspace.InvalidError):
+        space.writer(update=True, timeout=-1)
+
+
+def test_signals_interrupt_a_wait(tmp_path: Path) -> None:
+    space = hammerspace.open(tmp_path, create=True, durability="none")
+
+    def interrupt(*_: object) -> None:
+        raise InterruptedError
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with space.writer(update=True), pytest.raises(InterruptedError):
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+            space.writer(update=True, timeout=math.inf)
+    finally:
+        signal.signal(signal.SIGALRM, before)

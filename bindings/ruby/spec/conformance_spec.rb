@@ -87,8 +87,11 @@ module Conformance
     end
 
     def change(verb, arguments)
+      return in_turn(verb, arguments) if @turn
+
       case verb
       when 'update' then @hash.send(:begin_update)
+      when 'turn' then begin_turn
       when 'replace' then @hash.replace({})
       when 'put' then @hash[arguments[0]] = arguments[1]
       when 'delete' then delete(arguments[0])
@@ -98,6 +101,18 @@ module Conformance
       else raise Failure, "there is no verb #{verb}"
       end
       []
+    end
+
+    def in_turn(verb, arguments)
+      turn = @turn
+      @turn = nil if %w[publish discard].include?(verb)
+      turn.perform(verb, arguments)
+    end
+
+    def begin_turn
+      turn = Turn.new(@hash)
+      turn.begin
+      @turn = turn
     end
 
     # Where nothing is pending, a hash that lacks the key would begin nothing.
@@ -112,6 +127,53 @@ module Conformance
       when 'compression' then [:compression, value]
       when 'mend' then [:mend, true]
       else raise Failure, "there is no option #{name}"
+      end
+    end
+  end
+
+  # A transaction whose block waits for the steps of a case.
+  class Turn
+    GIVEN_UP = Class.new(StandardError)
+
+    def initialize(hash)
+      @hash = hash
+      @fiber = Fiber.new { transaction }
+    end
+
+    def begin = @fiber.resume
+
+    def perform(verb, arguments)
+      case verb
+      when 'put', 'delete', 'discard' then @fiber.resume(verb, arguments)
+      when 'publish' then return [@fiber.resume(verb, arguments).to_s]
+      else raise Failure, "in turn there is no verb #{verb}"
+      end
+      []
+    end
+
+    private
+
+    def transaction
+      runs = 0
+      @hash.transaction(timeout: 0.05) do |draft|
+        raise Hammerspace::ChangedError, 'the block runs again' if (runs += 1) > 1
+
+        write(draft)
+      end
+      @hash.versions.first.number
+    rescue GIVEN_UP
+      nil
+    end
+
+    def write(draft)
+      loop do
+        verb, arguments = Fiber.yield
+        case verb
+        when 'put' then draft[arguments[0]] = arguments[1]
+        when 'delete' then draft.delete(arguments[0])
+        when 'publish' then break
+        when 'discard' then raise GIVEN_UP
+        end
       end
     end
   end

@@ -144,7 +144,8 @@ impl Serialize for Pair<'_> {
     }
 }
 
-fn text_or_base64<M: SerializeMap>(
+/// Bytes as a field of a JSON object, under the second name where they are not UTF-8.
+pub(crate) fn text_or_base64<M: SerializeMap>(
     map: &mut M,
     [text, base64]: [&'static str; 2],
     bytes: &[u8],

@@ -49,11 +49,13 @@ pub enum Kind {
     OwnerDead,
     /// Anything else the operating system reports.
     Io,
+    /// The data changed since it was read, so a change to it was not made: read again, and make it again.
+    Changed,
 }
 
 impl Kind {
     /// Every kind, in the order of the design page.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Corrupt,
         Self::Unsupported,
         Self::Busy,
@@ -63,6 +65,7 @@ impl Kind {
         Self::Missing,
         Self::OwnerDead,
         Self::Io,
+        Self::Changed,
     ];
 
     /// The kind's name as written in documents and in `--json` output.
@@ -77,6 +80,7 @@ impl Kind {
             Self::Missing => "Missing",
             Self::OwnerDead => "OwnerDead",
             Self::Io => "Io",
+            Self::Changed => "Changed",
         }
     }
 

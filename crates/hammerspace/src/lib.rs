@@ -81,15 +81,15 @@
 //!
 //! Keys and values are bytes. Keys are shorter than 2 GiB. All data is on a local file system, where `flock` and `rename`
 //! mean what they say. Nobody may shorten published files: as with every mapped file, reading past the new end would end
-//! the process (SIGBUS). Errors are of nine [`Kind`]s and say what to do.
+//! the process (SIGBUS). Errors are of ten [`Kind`]s and say what to do.
 //!
 //! The files are Spotify's Sparkey format in the directory layout of Airbnb's Ruby gem; processes of that gem can read and
 //! write the same directory.
 #![forbid(unsafe_code)]
 
 pub use hammerspace_space::{
-    Compression, Durability, Effort, Error, IndexHeader, Kind, LogHeader, Options, Paging, Pair, Pairs, Report, Result,
-    Snapshot, Space, Unpublished, Value, VersionInfo, Writer,
+    Collected, Compression, Durability, Effort, Error, IndexHeader, Kind, LogHeader, Options, Paging, Pair, Pairs,
+    Report, Result, Snapshot, Space, Unpublished, Updated, Value, VersionInfo, Writer,
 };
 
 pub use hammerspace_store::Store;

@@ -67,6 +67,7 @@ pub(crate) fn create<T>(
     let geometry = options.geometry()?;
     let is_new = !path.exists();
     let dir = Dir::create(path)?;
+    check_no_space(&dir)?;
     let lock = lock(&dir, options.mode)?;
     clear_what_is_gone(&dir)?;
     if dir.open_file(description::NAME)?.is_some() {
@@ -105,6 +106,15 @@ fn abandon(dir: &Dir, place: &Path, is_new: bool) -> Result<()> {
         std::fs::remove_dir(dir.path()).ok();
     }
     Ok(())
+}
+
+/// Refuses the directory of a space.
+fn check_no_space(dir: &Dir) -> Result<()> {
+    if matches!(dir.read_link("current"), Ok(None)) && matches!(dir.open_file("hammerspace.lock"), Ok(None)) {
+        return Ok(());
+    }
+    let error = Error::new(Kind::Invalid, "this directory holds a space").file(dir.path());
+    Err(error.remedy("choose another directory for the store"))
 }
 
 /// A region's file, and what every region begins with.

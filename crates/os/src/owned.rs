@@ -1,6 +1,8 @@
 //! What belongs to one process, and not to those that are forked from it.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use hammerspace_error::{Error, Kind, Result};
 use rustix::fs::{FlockOperation, flock};
@@ -8,6 +10,10 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::File;
 use crate::unshared::Unshared;
+
+/// Between two looks at a lock that another has.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
+const LONGEST_PAUSE: Duration = Duration::from_millis(32);
 
 /// The process that a writer belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +77,22 @@ impl Owned {
             Err(errno) => self.file.named("lock", || Err(errno.into()))?,
         }
         Ok(self.is_locked)
+    }
+
+    /// Tries to take the exclusive lock for as long as `limit`; says whether it did. The kernel has no lock
+    /// with a time limit, so this looks again and again, less and less often.
+    pub fn lock_within(&mut self, limit: Duration) -> Result<bool> {
+        let started = Instant::now();
+        let mut pause = SHORTEST_PAUSE;
+        while !self.try_lock()? {
+            let left = limit.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            thread::sleep(pause.min(left));
+            pause = LONGEST_PAUSE.min(pause * 2);
+        }
+        Ok(true)
     }
 
     /// Sees to it that no child gets the lock. A child's file may not be the one that it was.
@@ -253,6 +275,21 @@ mod tests {
             let are_plain = (0..200).all(is_plain);
             is_over.store(true, Relaxed);
             assert!(are_plain);
+        });
+    }
+
+    #[test]
+    fn a_lock_that_another_has_is_waited_for_as_long_as_the_limit() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let ours = locked(file.path()).expect("nobody has it");
+        let mut other = Owned::new(File::open_to_write(file.path()).unwrap());
+        let started = Instant::now();
+        assert!(!other.lock_within(Duration::from_millis(20)).unwrap());
+        assert!(started.elapsed() >= Duration::from_millis(20));
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| other.lock_within(Duration::MAX).unwrap());
+            drop(ours);
+            assert!(waiting.join().unwrap());
         });
     }
 

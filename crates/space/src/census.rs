@@ -1,11 +1,14 @@
 //! What lies in a space's directory, as seen under the exclusive lock.
 
+use std::collections::HashMap;
+
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Dir, Entry, EntryKind};
 
 use crate::home::Home;
-use crate::layout::{CURRENT, IN_THE_MAKING, is_dead, pid_of, uid_of};
+use crate::layout::{IN_THE_MAKING, is_dead, pid_of, uid_of};
 use crate::lock::Locked;
+use crate::recognize;
 use crate::stamp::{self, State};
 
 /// The versions and leftovers in a space's directory. Names that are neither are somebody else's and never touched.
@@ -23,25 +26,38 @@ pub(crate) struct Census {
 impl Census {
     /// Looks at everything once. The lock is proof that nobody publishes meanwhile.
     pub(crate) fn take(space: &Dir, _locked: &Locked) -> Result<Self> {
-        let current = space.read_link(CURRENT)?.as_deref().and_then(uid_of).map(str::to_owned);
+        let current = recognize::current(space)?.as_deref().and_then(uid_of).map(str::to_owned);
+        let known = current.as_deref().map(|uid| stamp::beside(space, uid)).unwrap_or_default();
         let mut census = Self { current, versions: Vec::new(), dead: Vec::new(), in_the_making: Vec::new() };
         for entry in space.entries()? {
-            census.note(space, entry)?;
+            census.note(space, entry, &known)?;
         }
         Ok(census)
     }
 
-    fn note(&mut self, space: &Dir, Entry { name, kind }: Entry) -> Result<()> {
+    /// Of versions that the current one's stamp names nothing is opened: else publishing would cost more for
+    /// each that is kept.
+    fn note(&mut self, space: &Dir, Entry { name, kind }: Entry, known: &HashMap<String, u64>) -> Result<()> {
         match kind {
             EntryKind::Dir if is_dead(&name) => self.dead.push(name),
             EntryKind::Dir if pid_of(&name).is_some() || self.current.as_ref() == Some(&name) => {
-                let state = stamp::state(space, &name)?;
+                let state = match known.get(&name) {
+                    Some(number) => State::Published(*number),
+                    None => stamp::state(space, &name)?,
+                };
                 self.versions.push((name, state));
             }
             EntryKind::Symlink if name.ends_with(IN_THE_MAKING) => self.in_the_making.push(name),
             _ => {}
         }
         Ok(())
+    }
+
+    /// Notes that `uid` has become current, under this number.
+    pub(crate) fn published_now(&mut self, uid: &str, number: u64) {
+        self.versions.retain(|(name, _)| name != uid);
+        self.versions.push((uid.to_owned(), State::Published(number)));
+        self.current = Some(uid.to_owned());
     }
 
     /// The current version's number, if it has one.
@@ -77,7 +93,7 @@ impl Census {
             return Ok(());
         }
         let Some(dir) = home.dir.open_dir(uid)? else { return Ok(()) };
-        if let Ok(stamp) = stamp::write_number(&dir, number) {
+        if let Ok(stamp) = stamp::write_number(&dir, number, std::iter::empty()) {
             *state = State::Published(number);
             home.sync_file(&stamp)?;
         }

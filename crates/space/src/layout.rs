@@ -1,12 +1,11 @@
-//! The names in a space's directory, and the two small files of our own.
+//! The names in a space's directory, and the small files of our own.
 //!
 //! ```text
-//! PATH/hammerspace.lock                  flock target; one page of ours, see below
-//! PATH/current -> <uid>                  the version that readers open
-//! PATH/<uid>/hammerspace.spl  .spi       a Sparkey log and its index
-//! PATH/<uid>/hammerspace.version         only in versions of ours: the stamp
-//! PATH/<uid>.tmp -> <uid>                `current` in the making
-//! PATH/dead.<uid>/                       on its way in or out
+//! PATH/hammerspace.lock                  flock target; one page of ours, see below PATH/hammerspace.next
+//! .update         flock targets of updates that queue; the second holds a process number PATH/current ->
+//! <uid>                  the version that readers open PATH/<uid>/hammerspace.spl  .spi       a Sparkey log
+//! and its index PATH/<uid>/hammerspace.version         only in versions of ours: the stamp PATH/<uid>.tmp ->
+//! <uid>                `current` in the making PATH/dead.<uid>/                       on its way in or out
 //! ```
 //!
 //! `uid` is `<pid>_<uuid>`, as the original gem writes it. Format page: `docs/format/space.md`.
@@ -18,6 +17,10 @@ use uuid::Uuid;
 
 /// The lock file.
 pub(crate) const LOCK: &str = "hammerspace.lock";
+/// Locked by the update that is next in line.
+pub(crate) const NEXT: &str = "hammerspace.next";
+/// Locked by the update whose turn it is.
+pub(crate) const UPDATE: &str = "hammerspace.update";
 /// The link to the version that readers open.
 pub(crate) const CURRENT: &str = "current";
 /// A version's log.

@@ -43,10 +43,13 @@ mod lock;
 mod options;
 mod place;
 mod publish;
+mod recognize;
 mod snapshot;
 mod space;
 mod stamp;
 mod sweep;
+mod turn;
+mod update;
 mod version;
 mod writer;
 
@@ -55,6 +58,8 @@ pub use layout::{lock_page, stamp as stamp_file};
 pub use options::{Durability, Options};
 pub use snapshot::{Pair, Pairs, Snapshot, Value};
 pub use space::Space;
+pub use sweep::Collected;
+pub use update::Updated;
 pub use writer::{Unpublished, Writer};
 
 pub use hammerspace_error::{Error, Kind, Result};

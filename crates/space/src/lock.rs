@@ -23,7 +23,7 @@ pub(crate) struct Locked {
 impl Locked {
     /// Waits for the exclusive lock. The lock file has its page from here on, if we may write it.
     pub(crate) fn exclusive(dir: &Dir) -> Result<Self> {
-        let (file, writable) = open(dir)?;
+        let (file, writable) = open_lock_file(dir, LOCK)?;
         let mut owned = Owned::new(file);
         owned.lock()?;
         let page = read_page(&owned.file)?;
@@ -49,10 +49,11 @@ impl Locked {
     }
 }
 
-/// A process that may not write the lock file can still hold the lock.
-fn open(dir: &Dir) -> Result<(File, bool)> {
-    match dir.open_or_create_shared(LOCK) {
-        Err(error) if error.kind() == Kind::Permission => dir.open_file(LOCK)?.map(|file| (file, false)).ok_or(error),
+/// Opens a file to be locked, and says whether we may write it: a process that may not can still hold the
+/// lock.
+pub(crate) fn open_lock_file(dir: &Dir, name: &str) -> Result<(File, bool)> {
+    match dir.open_or_create_shared(name) {
+        Err(error) if error.kind() == Kind::Permission => dir.open_file(name)?.map(|file| (file, false)).ok_or(error),
         other => other.map(|file| (file, true)),
     }
 }

@@ -45,6 +45,7 @@ pub struct Options {
     pub(crate) mend: bool,
     pub(crate) paging: Paging,
     pub(crate) effort: Effort,
+    pub(crate) update_timeout: Duration,
 }
 
 impl Default for Options {
@@ -59,6 +60,7 @@ impl Default for Options {
             mend: false,
             paging: Paging::OnDemand,
             effort: Effort::default(),
+            update_timeout: Duration::from_mins(1),
         }
     }
 }
@@ -137,6 +139,14 @@ impl Options {
     #[must_use]
     pub fn effort(mut self, effort: Effort) -> Self {
         self.effort = effort;
+        self
+    }
+
+    /// How long [`Space::update`] and [`Space::updater`] wait for the updates before them. Default: one
+    /// minute. `Duration::MAX`: for as long as it takes.
+    #[must_use]
+    pub fn update_timeout(mut self, limit: Duration) -> Self {
+        self.update_timeout = limit;
         self
     }
 

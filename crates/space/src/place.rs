@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf, absolute};
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::Dir;
 
+use crate::recognize;
+
 /// The path of a space, and whether its directory is made where it is missing.
 pub(crate) struct Place {
     given: PathBuf,
@@ -50,7 +52,12 @@ impl Place {
     }
 
     fn open_by(&self, path: &Path) -> Result<Dir> {
-        if self.create { Dir::create(path) } else { Dir::open(path).map_err(unless_made) }
+        if self.create {
+            let dir = Dir::create(path)?;
+            return recognize::check_to_make(&dir).map(|()| dir);
+        }
+        let dir = Dir::open(path).map_err(unless_made)?;
+        recognize::check_to_read(&dir).map(|()| dir)
     }
 
     fn absolute(&self) -> &Path {

@@ -22,10 +22,12 @@ use crate::layout::{CURRENT, IN_THE_MAKING, INDEX};
 use crate::lock::Locked;
 use crate::stamp;
 use crate::sweep::sweep;
+use crate::turn::Turn;
 use crate::version::Version;
 
-/// Publishes a finished log; gives the new version's number. `base` is the version that the log continues, if any.
-pub(crate) fn publish(draft: &mut Draft, log: &File, base: Option<&Version>) -> Result<u64> {
+/// Publishes a finished log; gives the new version's number. `base` is the version that the log continues, if
+/// any. In `turn` it replaces no version but the one that the update started from.
+pub(crate) fn publish(draft: &mut Draft, log: &File, base: Option<&Version>, turn: Option<&Turn>) -> Result<u64> {
     let index = index(draft, log, base)?;
     if draft.home.is_durable() {
         sync(draft, log, &index).map_err(|error| {
@@ -33,7 +35,7 @@ pub(crate) fn publish(draft: &mut Draft, log: &File, base: Option<&Version>) -> 
             error.remedy(WRITE_AGAIN)
         })?;
     }
-    change_current(draft)
+    change_current(draft, turn)
 }
 
 fn sync(draft: &Draft, log: &File, index: &File) -> Result<()> {
@@ -58,10 +60,11 @@ fn index(draft: &Draft, log: &File, base: Option<&Version>) -> Result<File> {
     Ok(file)
 }
 
-fn change_current(draft: &mut Draft) -> Result<u64> {
+fn change_current(draft: &mut Draft, turn: Option<&Turn>) -> Result<u64> {
     let home = Arc::clone(&draft.home);
     let locked = Locked::exclusive(&home.dir)?;
     let mut census = Census::take(&home.dir, &locked)?;
+    turn.map_or(Ok(()), |turn| turn.check(census.current.as_deref(), &home.dir))?;
     census.number_the_current(&home, &locked)?;
     let number = census.next_number(&home, &locked)?;
     // What lies between was rolled back from, and is now left behind: newer than what we replace, yet older than us.
@@ -69,9 +72,10 @@ fn change_current(draft: &mut Draft) -> Result<u64> {
 
     point_current_to(&home.dir, &draft.uid)?;
     draft.published = true;
-    let stamp = stamp::write_number(&draft.dir, number);
+    let stamp = stamp::write_number(&draft.dir, number, census.published());
     locked.announce(number);
-    let swept = sweep(&home, locked, |other| replaced < other && other < number);
+    census.published_now(&draft.uid, number);
+    let swept = sweep(&home, locked, census, |other| replaced < other && other < number);
     let stamped = stamp.and_then(|stamp| home.sync_file(&stamp));
     swept.and(stamped).map_err(published_all_the_same)?;
     Ok(number)
@@ -101,7 +105,8 @@ pub(crate) fn clear(home: &Home) -> Result<()> {
     let generation = census.next_number(home, &locked)?;
     home.dir.unlink(CURRENT)?;
     locked.announce(generation);
-    sweep(home, locked, |_| true)
+    census.current = None;
+    sweep(home, locked, census, |_| true)
 }
 
 fn published_all_the_same(error: Error) -> Error {

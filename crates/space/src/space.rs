@@ -17,7 +17,7 @@ use crate::place::Place;
 use crate::snapshot::{Snapshot, State, Value};
 use crate::version::Version;
 use crate::writer::Writer;
-use crate::{Options, history, publish};
+use crate::{Collected, Options, history, publish, sweep};
 
 /// A hash map in a directory, shared by every process that opens it.
 ///
@@ -73,6 +73,10 @@ impl Space {
         };
         watch.saw(&state);
         Ok(Self { place: Arc::clone(&home.place), state: ArcSwap::from_pointee(state), watch })
+    }
+
+    pub(crate) fn options(&self) -> Options {
+        self.state.load().home.options.clone()
     }
 
     /// The directory it was opened by.
@@ -201,8 +205,8 @@ impl Space {
         Ok(held.newer()?.filter(|found| found.version.is_some()))
     }
 
-    /// The directory that the path leads to, for who is to change it: what one writes to another would be lost.
-    fn home(&self) -> Result<Arc<Home>> {
+    /// The directory that the path leads to, to be changed: what is written to another would be lost.
+    pub(crate) fn home(&self) -> Result<Arc<Home>> {
         let home = Arc::clone(&self.state.load().home);
         if home.is_in_place() {
             return Ok(home);
@@ -247,7 +251,8 @@ impl Space {
         self.watch.saw(&state);
     }
 
-    /// A writer that starts from the current version. Its changes are private until [`Writer::publish`].
+    /// A writer that starts from the current version. Its changes are private until [`Writer::publish`],
+    /// which replaces whatever is current by then; [`update`](Self::update) does not.
     pub fn writer(&self) -> Result<Writer> {
         self.begin(Writer::update)
     }
@@ -258,8 +263,11 @@ impl Space {
     }
 
     fn begin(&self, how: impl FnOnce(Arc<Home>) -> Result<Writer>) -> Result<Writer> {
-        let home = self.home()?;
-        let writer = how(Arc::clone(&home));
+        Self::begin_in(&self.home()?, how)
+    }
+
+    pub(crate) fn begin_in(home: &Arc<Home>, how: impl FnOnce(Arc<Home>) -> Result<Writer>) -> Result<Writer> {
+        let writer = how(Arc::clone(home));
         // The first writer of a space of the original gem gives it a page to watch.
         home.page.find(&home.dir).and(writer)
     }
@@ -274,6 +282,12 @@ impl Space {
             self.go(State::stale(&home, held.version.clone()));
         }
         Ok(())
+    }
+
+    /// Removes what writers left that died, and versions beyond those that are [kept](Options::keep), as the
+    /// next publication would; says what that came to.
+    pub fn gc(&self) -> Result<Collected> {
+        sweep::gc(&*self.home()?)
     }
 
     /// The versions on disk, newest first: those beside the one that this handle reads.

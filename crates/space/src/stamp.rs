@@ -8,10 +8,15 @@
 //!    locked and bears no number belongs to a dead writer, or to the current version, whose writer died in between: the
 //!    next writer numbers that one before it takes its place.
 
+use std::collections::HashMap;
+
 use hammerspace_error::{Kind, Result};
 use hammerspace_os::{Dir, File, Owned};
 
 use crate::layout::{LAYOUT_VERSION, STAMP, stamp};
+
+/// Bytes of a stamp that are read at most: room for 16,000 versions. Those beyond are opened, one by one.
+const LINES_MAX: u64 = 1 << 20;
 
 /// What a version's directory says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,14 +41,43 @@ pub(crate) fn create(version: &Dir) -> Result<Owned> {
     Ok(owned)
 }
 
-/// Numbers a version, once `current` points to it; gives the stamp, to be synced. One of the original gem has none yet.
-pub(crate) fn write_number(version: &Dir, number: u64) -> Result<File> {
+/// Numbers a version, once `current` points to it; gives the stamp, to be synced. One of the original gem has
+/// none yet. The published versions `beside` it are noted for the next writer, who then need not open each.
+pub(crate) fn write_number<'v>(
+    version: &Dir,
+    number: u64,
+    beside: impl Iterator<Item = (&'v str, u64)>,
+) -> Result<File> {
     let file = match version.open_file_to_write(STAMP)? {
         Some(file) => file,
         None => version.create_file(STAMP)?,
     };
-    file.write_at(&encode(number), 0)?;
+    let mut bytes = encode(number).to_vec();
+    for (uid, number) in beside {
+        bytes.extend_from_slice(format!("{number} {uid}\n").as_bytes());
+    }
+    file.write_at(&bytes, 0)?;
     Ok(file)
+}
+
+/// The versions that the stamp of this one names, and their numbers, which never change. A line that a power
+/// cut has damaged names nothing that is there.
+pub(crate) fn beside(space: &Dir, uid: &str) -> HashMap<String, u64> {
+    let lines = lines(space, uid).unwrap_or_default().unwrap_or_default();
+    let whole = lines.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
+    let named = whole.filter_map(|line| std::str::from_utf8(line).ok()?.split_once(' '));
+    named.filter_map(|(number, uid)| Some((uid.to_owned(), number.parse().ok()?))).collect()
+}
+
+/// What follows the number on a stamp.
+fn lines(space: &Dir, uid: &str) -> Result<Option<Vec<u8>>> {
+    let Some(version) = space.open_dir(uid)? else { return Ok(None) };
+    let Some(file) = version.open_file(STAMP)? else { return Ok(None) };
+    let len = file.len()?.min(LINES_MAX).saturating_sub(stamp::SIZE as u64);
+    let mut lines = vec![0; len as usize];
+    let read = file.read_at(&mut lines, stamp::SIZE as u64)?;
+    lines.truncate(read);
+    Ok(Some(lines))
 }
 
 /// What the directory of a version says of itself. The caller holds the space's exclusive lock.

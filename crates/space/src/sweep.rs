@@ -7,7 +7,7 @@
 use std::time::{Duration, SystemTime};
 
 use hammerspace_error::Result;
-use hammerspace_os::{Dir, process};
+use hammerspace_os::{Dir, EntryKind, process};
 
 use crate::census::Census;
 use crate::home::Home;
@@ -21,16 +21,52 @@ const FOREIGN_AGE: Duration = Duration::from_hours(1);
 
 /// Removes what is neither current nor kept, and all versions whose number is `doomed`. What cannot be removed stays for
 /// the next sweep; the error is that of making the last change of `current` durable.
-pub(crate) fn sweep(home: &Home, locked: Locked, doomed: impl Fn(u64) -> bool) -> Result<()> {
+pub(crate) fn sweep(home: &Home, locked: Locked, census: Census, doomed: impl Fn(u64) -> bool) -> Result<()> {
+    let dead = mark_dead(home, &locked, census, doomed)?;
+    drop(locked);
+    for dead in &dead {
+        drop(home.dir.remove_dir(dead));
+    }
+    Ok(())
+}
+
+/// What a collection removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// Versions and what writers left of some, dead before they published.
+    pub directories: u64,
+    /// Bytes of their files.
+    pub bytes: u64,
+}
+
+/// Sweeps without a publication, and says what that came to.
+pub(crate) fn gc(home: &Home) -> Result<Collected> {
+    let locked = Locked::exclusive(&home.dir)?;
+    let mut census = Census::take(&home.dir, &locked)?;
+    census.number_the_current(home, &locked)?;
+    let dead = mark_dead(home, &locked, census, |_| false)?;
+    drop(locked);
+    let mut collected = Collected::default();
+    for dead in &dead {
+        let bytes = size(&home.dir, dead).unwrap_or(0);
+        home.dir.remove_dir(dead)?;
+        collected.directories += 1;
+        collected.bytes += bytes;
+    }
+    Ok(collected)
+}
+
+/// Gives what is to be removed the names of the dead, and the names back; removes links that lead nowhere.
+fn mark_dead(home: &Home, _locked: &Locked, census: Census, doomed: impl Fn(u64) -> bool) -> Result<Vec<String>> {
     let space = &home.dir;
     // Should the power fail, the version that `current` pointed to on disk must still have its name.
     home.sync()?;
-    let mut census = Census::take(space, &locked)?;
     let useless = useless(&census, home.options.keep, doomed, space);
+    let mut dead = census.dead;
     for uid in useless {
-        let dead = format!("{DEAD}{uid}");
-        if space.rename(&uid, &dead).is_ok() {
-            census.dead.push(dead);
+        let name = format!("{DEAD}{uid}");
+        if space.rename(&uid, &name).is_ok() {
+            dead.push(name);
         }
     }
     for link in &census.in_the_making {
@@ -38,11 +74,19 @@ pub(crate) fn sweep(home: &Home, locked: Locked, doomed: impl Fn(u64) -> bool) -
             drop(space.unlink(link));
         }
     }
-    drop(locked);
-    for dead in &census.dead {
-        drop(space.remove_dir(dead));
+    Ok(dead)
+}
+
+/// Bytes of the files in a directory.
+fn size(space: &Dir, name: &str) -> Result<u64> {
+    let Some(dir) = space.open_dir(name)? else { return Ok(0) };
+    let mut bytes = 0;
+    for entry in dir.entries()? {
+        if entry.kind == EntryKind::File {
+            bytes += dir.open_file(&entry.name)?.map_or(Ok(0), |file| file.len())?;
+        }
     }
-    Ok(())
+    Ok(bytes)
 }
 
 /// The names of the versions to be removed.

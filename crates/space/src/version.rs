@@ -11,7 +11,7 @@ use hammerspace_os::{Dir, File, Map, Paging};
 use hammerspace_sparkey::{BlockCache, Table};
 
 use crate::layout::{CURRENT, INDEX, LOG, STAMP, uid_of};
-use crate::stamp;
+use crate::{recognize, stamp};
 
 /// How often opening starts over because the version was replaced meanwhile. Each time means that a whole publication
 /// fell into the microseconds between two system calls.
@@ -31,7 +31,7 @@ impl Version {
     pub(crate) fn current(space: &Dir, paging: Paging) -> Result<Option<Self>> {
         let mut seen = None;
         for _ in 0..ATTEMPTS {
-            let Some(target) = space.read_link(CURRENT)? else { return Ok(None) };
+            let Some(target) = recognize::current(space)? else { return Ok(None) };
             let uid = uid_of(&target).ok_or_else(|| stray(space, &target))?;
             if let Some(version) = Self::open(space, uid, paging)? {
                 return Ok(Some(version));

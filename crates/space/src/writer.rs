@@ -4,8 +4,8 @@
 //! key has by now is told by the [`Changes`] made so far, and else by the version that the writer started from.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
+use std::{fmt, mem};
 
 use hammerspace_error::{Error, Result};
 use hammerspace_os::{Owned, Paging};
@@ -16,12 +16,15 @@ use crate::draft::Draft;
 use crate::home::Home;
 use crate::layout::LOG;
 use crate::publish;
+use crate::turn::Turn;
 use crate::version::Version;
 
 /// The next version of a space, in the making: put and delete keys, then [`publish`](Self::publish).
 ///
-/// Any number of writers may be at work, in any processes; the last to publish wins as a whole. A writer that is dropped
-/// publishes nothing and leaves nothing behind.
+/// Any number of writers may be at work, in any processes; the last to publish wins as a whole, unless it is
+/// one in turn ([`Space::update`](crate::Space::update), [`Space::updater`](crate::Space::updater)), which
+/// replaces only the version that it started from. A writer that is dropped publishes nothing and leaves
+/// nothing behind.
 pub struct Writer {
     draft: Draft,
     log: LogWriter<Owned>,
@@ -32,6 +35,10 @@ pub struct Writer {
     start: u64,
     /// Once somebody has asked.
     changes: Option<Changes>,
+    /// Whether anything was written, be it to the value that was there.
+    is_changed: bool,
+    /// Of an update that queued.
+    turn: Option<Turn>,
 }
 
 impl Writer {
@@ -54,7 +61,21 @@ impl Writer {
         let mut writer = Self::fresh(home, options)?;
         writer.put_all(&base)?;
         let start = writer.log.header().data_end;
-        Ok(Self { base: Some(base), start, ..writer })
+        Ok(Self { base: Some(base), start, is_changed: false, ..writer })
+    }
+
+    /// Starts from the current version, and replaces no other.
+    pub(crate) fn in_turn(home: Arc<Home>, turn: Turn) -> Result<Self> {
+        let mut writer = Self::update(home)?;
+        writer.take_turn(Some(turn));
+        Ok(writer)
+    }
+
+    fn take_turn(&mut self, turn: Option<Turn>) {
+        self.turn = turn;
+        if let Some(turn) = &mut self.turn {
+            turn.begin(self.base.as_ref().map(|base| &*base.uid));
+        }
     }
 
     fn fresh(home: Arc<Home>, options: LogOptions) -> Result<Self> {
@@ -74,7 +95,7 @@ impl Writer {
 
     fn of(draft: Draft, log: LogWriter<Owned>, base: Option<Version>) -> Self {
         let (continues, start) = (base.is_some(), log.header().data_end);
-        Self { draft, log, base, continues, start, changes: None }
+        Self { draft, log, base, continues, start, changes: None, is_changed: false, turn: None }
     }
 
     fn put_all(&mut self, base: &Version) -> Result<()> {
@@ -88,6 +109,7 @@ impl Writer {
     /// Sets the value of `key`, whatever it was.
     pub fn put(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         let (key, value) = (key.as_ref(), value.as_ref());
+        self.is_changed = true;
         self.log.put(key, value).map_err(|error| self.draft.explain(error))?;
         if let Some(changes) = &mut self.changes {
             changes.note(key, Some(value));
@@ -98,11 +120,44 @@ impl Writer {
     /// Removes `key`, if it is there.
     pub fn delete(&mut self, key: impl AsRef<[u8]>) -> Result<()> {
         let key = key.as_ref();
+        self.is_changed = true;
         self.log.delete(key).map_err(|error| self.draft.explain(error))?;
         if let Some(changes) = &mut self.changes {
             changes.note(key, None);
         }
         Ok(())
+    }
+
+    /// Drops all keys, those of the version it started from too.
+    pub fn clear(&mut self) -> Result<()> {
+        let empty = self.again(Self::replace)?;
+        let Self { turn, .. } = mem::replace(self, empty);
+        (self.turn, self.is_changed) = (turn, true);
+        Ok(())
+    }
+
+    /// Drops what is pending, and starts from the version that is current by now. An update keeps its turn:
+    /// this is how it goes on after [`Changed`](hammerspace_error::Kind::Changed).
+    pub fn restart(&mut self) -> Result<()> {
+        let fresh = self.again(Self::update)?;
+        let Self { turn, .. } = mem::replace(self, fresh);
+        self.take_turn(turn);
+        Ok(())
+    }
+
+    fn again(&self, how: impl FnOnce(Arc<Home>) -> Result<Self>) -> Result<Self> {
+        self.draft.check_owner()?;
+        how(Arc::clone(&self.draft.home))
+    }
+
+    /// Whether a key was put, deleted or cleared, be it without effect.
+    pub fn is_changed(&self) -> bool {
+        self.is_changed
+    }
+
+    /// The number of the version it started from.
+    pub(crate) fn base_number(&self) -> Option<u64> {
+        self.base.as_ref()?.number()
     }
 
     /// The value that `key` would have if this were published now. From the first call on, the writer keeps its changes in
@@ -172,7 +227,9 @@ impl Writer {
     /// Makes this the current version, in one step, and gives its number. When it returns, every reader that opens or
     /// refreshes sees all of it, and (unless [relaxed](crate::Durability)) a power cut can no longer take it away.
     ///
-    /// Should it fail, the version before is still current; the error says so where it is otherwise.
+    /// Should it fail, the version before is still current; the error says so where it is otherwise. Where
+    /// another version was published meanwhile an update fails
+    /// ([`Changed`](hammerspace_error::Kind::Changed)), and can only be made again; other writers replace it.
     pub fn publish(self) -> Result<u64> {
         self.try_publish().map_err(|failed| failed.error)
     }
@@ -202,7 +259,7 @@ impl Writer {
         self.draft.check_kept()?;
         self.flush()?;
         let base = self.base.as_ref().filter(|_| self.continues);
-        publish::publish(&mut self.draft, &self.log.sink().file, base)
+        publish::publish(&mut self.draft, &self.log.sink().file, base, self.turn.as_ref())
     }
 }
 

@@ -314,6 +314,9 @@ static hammerspace_error *write_to(handle *of, const char *verb, const words *gi
     uint64_t number = 0;
     if (strcmp(verb, "update") == 0 || strcmp(verb, "replace") == 0) {
         error = begin(of, verb[0] == 'r');
+    } else if (strcmp(verb, "turn") == 0) {
+        hammerspace_writer_free(of->writer);
+        error = hammerspace_space_updater(of->space, 50, &of->writer);
     } else if (strcmp(verb, "put") == 0 || strcmp(verb, "delete") == 0) {
         word key = argument(given, 0);
         if (!of->writer) error = begin(of, 0);
@@ -367,7 +370,7 @@ static hammerspace_error *perform(space *in, const char *name, const char *verb,
 // Whether a step gives what it says.
 static int gives(space *in, const char *step) {
     static const char *const kinds[] = {"",           "Corrupt", "Unsupported", "Busy", "Full",    "Invalid",
-                                        "Permission", "Missing", "OwnerDead",   "Io",   "Internal"};
+                                        "Permission", "Missing", "OwnerDead",   "Io",   "Changed", "Internal"};
     char line[LINE_LEN], *rest = NULL;
     snprintf(line, sizeof line, "%s ", step);
     char *expected = strstr(line, " -> ");

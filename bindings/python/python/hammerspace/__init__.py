@@ -21,6 +21,7 @@ False
 from ._errors import (
     AccessError,
     BusyError,
+    ChangedError,
     CorruptError,
     Error,
     FullError,
@@ -36,6 +37,7 @@ from ._space import Snapshot, Space, Version, Writer, open
 __all__ = [
     "AccessError",
     "BusyError",
+    "ChangedError",
     "CorruptError",
     "Error",
     "FullError",

@@ -58,3 +58,7 @@ class OwnerDeadError(Error):
 
 class IoError(Error, OSError):
     """Anything else the operating system reports: read the message."""
+
+
+class ChangedError(Error):
+    """The data changed since it was read, so a change to it was not made: read again, and make it again."""

@@ -89,9 +89,15 @@ class Space(_Reading[AnyStr]):
         """The version as it is now, and stays: for reads that must agree while other threads refresh."""
         return Snapshot(self, text=self._text, pinned=True)
 
-    def writer(self, *, replace: bool = False) -> Writer[AnyStr]:
-        """Begins a version that starts from the current one, or from nothing. Private until published."""
-        return Writer(self._writer(replace))
+    def writer(self, *, replace: bool = False, update: bool = False, timeout: float = 60.0) -> Writer[AnyStr]:
+        """Begins a version that starts from the current one, or from nothing. Private until published.
+
+        Published, it replaces whatever is current by then. With ``update`` it does not: updates queue, each for
+        up to ``timeout`` seconds (then :class:`BusyError`), and publishing one fails with :class:`ChangedError`
+        where another version was published meanwhile, by a writer that did not queue. So none loses what another
+        wrote.
+        """
+        return Writer(self._writer(replace, timeout if update else None))
 
     def load(self, pairs: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> int:
         """Replaces everything by these pairs, and gives the version's number: the fastest way to write many."""

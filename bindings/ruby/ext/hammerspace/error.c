@@ -12,7 +12,8 @@ static const struct {
     {HAMMERSPACE_KIND_BUSY, "BusyError"},             {HAMMERSPACE_KIND_FULL, "FullError"},
     {HAMMERSPACE_KIND_INVALID, "InvalidError"},       {HAMMERSPACE_KIND_PERMISSION, "PermissionError"},
     {HAMMERSPACE_KIND_MISSING, "MissingError"},       {HAMMERSPACE_KIND_OWNER_DEAD, "OwnerDeadError"},
-    {HAMMERSPACE_KIND_IO, "IOError"},                 {HAMMERSPACE_KIND_INTERNAL, "InternalError"},
+    {HAMMERSPACE_KIND_IO, "IOError"},                 {HAMMERSPACE_KIND_CHANGED, "ChangedError"},
+    {HAMMERSPACE_KIND_INTERNAL, "InternalError"},
 };
 
 static VALUE text(const char *text) {

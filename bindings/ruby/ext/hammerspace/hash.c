@@ -115,6 +115,11 @@ static VALUE in_one_step(VALUE self) {
     return store_of(self)->frontend;
 }
 
+static VALUE in_turn(VALUE self, VALUE timeout) {
+    rb_need_block();
+    return store_write_in_turn(store_of(self), NUM2DBL(timeout));
+}
+
 static VALUE peek(VALUE self, VALUE key) {
     return store_peek(store_of(self), string(key));
 }
@@ -317,6 +322,7 @@ static void define_both(VALUE class) {
     rb_define_method(class, "rollback", rollback, -1);
     rb_define_private_method(class, "begin_update", begin_update, 0);
     rb_define_method(class, "in_one_step", in_one_step, 0);
+    rb_define_private_method(class, "in_turn", in_turn, 1);
     rb_define_method(class, "peek", peek, 1);
     rb_define_private_method(class, "version_list", versions_list, 0);
 }

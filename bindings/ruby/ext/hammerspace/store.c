@@ -259,6 +259,72 @@ void store_write_alone(store *store) {
     run(&task);
 }
 
+// How long a wait goes on before interrupts are seen to.
+enum { BETWEEN_INTERRUPTS_MS = 100, RUNS = 100 };
+
+static hammerspace_error *begin_in_turn(task *task) {
+    hammerspace_error *error = open_space(task->store);
+    return error ? error : hammerspace_space_updater(task->store->space, task->number, &task->store->writer);
+}
+
+static hammerspace_error *publish_if_changed(task *task) {
+    return hammerspace_writer_is_changed(task->store->writer) ? publish(task) : NULL;
+}
+
+static hammerspace_error *restart(task *task) {
+    return hammerspace_writer_restart(task->store->writer);
+}
+
+// One more step of a task, without the interpreter's lock.
+static hammerspace_error *go_on(task *task, hammerspace_error *(*work)(struct task *task)) {
+    task->work = work;
+    task->store->busy = true;
+    rb_nogvl(perform, task, NULL, NULL, 0);
+    task->store->busy = false;
+    return task->error;
+}
+
+static VALUE write_and_publish(VALUE argument) {
+    task *task = (void *)argument;
+    task->store->busy = false;
+    for (int run = 1;; run++) {
+        task->found = rb_yield(task->store->frontend);
+        // A forked child that comes back from the block has nothing to publish.
+        if (is_inherited(task->store)) refuse_inherited(task->store);
+        hammerspace_error *error = go_on(task, publish_if_changed);
+        if (hammerspace_error_kind(error) != HAMMERSPACE_KIND_CHANGED || run == RUNS) return Qnil;
+        hammerspace_error_free(error);
+        if (go_on(task, restart)) return Qnil;
+    }
+}
+
+static VALUE end_turn(VALUE argument) {
+    give_up(((task *)argument)->store);
+    return Qnil;
+}
+
+static void write_in_turn(task *task) {
+    turn_to_writing(task);
+    if (!task->error) rb_ensure(write_and_publish, (VALUE)task, end_turn, (VALUE)task);
+}
+
+VALUE store_write_in_turn(store *store, double timeout) {
+    for (double left = timeout * 1000;; left -= BETWEEN_INTERRUPTS_MS) {
+        if (store->writer && store->owner == forks)
+            rb_raise(error_class(HAMMERSPACE_KIND_INVALID), "%s: something is pending; publish or discard it first", store->path);
+        task task = {.store = store, .inherited = LET_GO, .work = begin_in_turn, .settle = write_in_turn, .found = Qnil};
+        task.number = left > BETWEEN_INTERRUPTS_MS ? BETWEEN_INTERRUPTS_MS : left > 0 ? (uint64_t)left : 0;
+        attempt(&task);
+        bool waits = hammerspace_error_kind(task.error) == HAMMERSPACE_KIND_BUSY && left > BETWEEN_INTERRUPTS_MS;
+        if (!waits) {
+            check(task.error);
+            return task.found;
+        }
+        hammerspace_error_free(task.error);
+        rb_thread_check_ints();
+    }
+}
+
 static hammerspace_error *begin_replacement(task *task) {
     hammerspace_error *error = open_space(task->store);
     return error ? error : hammerspace_space_replace(task->store->space, task->draft);

@@ -117,6 +117,9 @@ snapshot *store_open(store *store);
 void store_begin(store *store);
 // Yields to a block that writes, while no other thread publishes.
 void store_write_alone(store *store);
+// Yields a block that writes, in turn, and publishes what it wrote; again where another version was published
+// meanwhile. What the block gives. Waits for its turn for so many seconds.
+VALUE store_write_in_turn(store *store, double timeout);
 // Publishes what is pending; its number, or 0.
 uint64_t store_publish(store *store);
 // Publishes what is pending, and closes everything. Who is interrupted before that has closed nothing.

@@ -12,6 +12,7 @@ module Hammerspace
   #   MissingError      create it, or correct the path
   #   OwnerDeadError    adopt the data, or restart the owner
   #   IOError           read the message
+  #   ChangedError      read again, and make the change again
   #   InternalError     report a bug
   #
   # The message says all: +file+ and +offset+ (where there are such), +finding+ and +remedy+.

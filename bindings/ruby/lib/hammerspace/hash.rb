@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'hammerspace/backend/sparkey'
+require 'hammerspace/draft'
 
 module Hammerspace
   # A hash of strings in a directory.
@@ -49,6 +50,22 @@ module Hammerspace
     def freeze
       backend.uid
       super
+    end
+
+    # Changes the hash by what the block writes, in turn: transactions of all processes queue, each for up to
+    # +timeout+ seconds (then BusyError), so none loses what another wrote. What the block writes is published when
+    # it ends, and given up when it raises. Gives what the block gives.
+    #
+    # A write that does not queue may be published meanwhile. Then the block runs again, on what was published; so
+    # it must be repeatable.
+    #
+    #   hash.transaction { |draft| draft['visits'] = draft['visits'].to_i.succ.to_s }
+    #
+    # The block works on a Draft. The hash itself takes no reads until it has ended.
+    def transaction(timeout: 60)
+      raise NotImplementedError, "#{backend.class} has no transactions" unless backend.is_a?(Backend::Sparkey)
+
+      in_turn(timeout) { yield Draft.new(self) }
     end
 
     # The versions on disk, newest first.

@@ -5,11 +5,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use hammerspace::Space;
+use hammerspace::{Space, Updated, Writer};
 use hammerspace_error::Result;
 use serde_json::json;
 
-use super::publishing::Publishing;
+use super::publishing::{Publishing, update};
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::values::bytes;
@@ -33,28 +33,37 @@ impl Delete {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let wanted = self.keys.iter().map(|key| bytes(key, self.hex)).collect::<Result<BTreeSet<_>>>()?;
         let space = self.publishing.options().open(&self.space)?;
-        let present = present(&space, &wanted)?;
-        let version = if present.is_empty() { space.snapshot().number() } else { Some(delete(&space, &present)?) };
-        let missing = wanted.len() - present.len();
+        let Updated { result: deleted, version, .. } = if has_any(&space, &wanted)? {
+            update(&space, |writer| delete(writer, &wanted))?
+        } else {
+            Updated { result: 0, version: space.snapshot().number(), is_published: false }
+        };
+        let missing = wanted.len() - deleted;
         if out.json() {
-            out.object(&json!({ "deleted": present.len(), "missing": missing, "version": version }))?;
+            out.object(&json!({ "deleted": deleted, "missing": missing, "version": version }))?;
         }
         Ok(if missing == 0 { Outcome::Found } else { Outcome::NotFound })
     }
 }
 
-fn present<'k>(space: &Space, wanted: &'k BTreeSet<Vec<u8>>) -> Result<Vec<&'k [u8]>> {
-    let mut present = Vec::new();
-    for key in wanted {
+/// Whether there is anything to queue for.
+fn has_any(space: &Space, keys: &BTreeSet<Vec<u8>>) -> Result<bool> {
+    for key in keys {
         if space.contains(key)? {
-            present.push(key.as_slice());
+            return Ok(true);
         }
     }
-    Ok(present)
+    Ok(false)
 }
 
-fn delete(space: &Space, keys: &[&[u8]]) -> Result<u64> {
-    let mut writer = space.writer()?;
-    keys.iter().try_for_each(|key| writer.delete(key))?;
-    writer.publish()
+/// Deletes those that are there, and says how many.
+fn delete(writer: &mut Writer, keys: &BTreeSet<Vec<u8>>) -> Result<usize> {
+    let mut deleted = 0;
+    for key in keys {
+        if writer.get(key)?.is_some() {
+            writer.delete(key)?;
+            deleted += 1;
+        }
+    }
+    Ok(deleted)
 }

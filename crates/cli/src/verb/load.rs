@@ -15,7 +15,7 @@ use std::io::BufReader;
 use std::path::PathBuf;
 
 use clap::Args;
-use hammerspace::{Error, Kind, Result, Space, Writer};
+use hammerspace::{Error, Kind, Result, Space, Updated, Writer};
 use hammerspace_error::Doing;
 use hammerspace_load::i18n::{self, LOCALES, Parents, Texts};
 use hammerspace_load::{Format, Options, whole};
@@ -25,7 +25,7 @@ use self::answer::{Answer, Compared, Loaded};
 use self::changes::Changes;
 use self::input::{Input, Inputs, Source, formats};
 use self::target::Target;
-use super::publishing::Publishing;
+use super::publishing::{Publishing, update};
 use crate::effort::Indexing;
 use crate::exit::Outcome;
 use crate::output::Output;
@@ -121,18 +121,53 @@ impl Load {
         let options = self.publishing.options().effort(self.indexing.effort());
         let options = if self.replace { options.mend() } else { options };
         let space = options.create(directory)?;
-        let mut writer = if self.replace { space.replace()? } else { space.writer()? };
-        let files = self.fill(&inputs, &space, &mut writer)?;
-        let compared = self.compare(&space, &mut writer)?;
-        let version = if compared.as_ref().is_none_or(|compared| compared.published) {
-            let _publishing = Progress::unknown("publish");
-            Some(writer.publish()?)
+        let answer = if self.replace || self.dry_run {
+            self.load_alone(&inputs, &space)?
         } else {
-            space.snapshot().number()
+            self.load_in_turn(&inputs.repeatable()?, &space)?
         };
-        let skipped = inputs.skipped.iter().map(|file| file.to_string_lossy().into_owned()).collect();
-        out.answer(&Answer { version, compared, files, skipped })?;
+        out.answer(&answer)?;
         Ok(Outcome::Found)
+    }
+
+    /// Waits for nobody: what replaces everything, or nothing at all.
+    fn load_alone(&self, inputs: &Inputs, space: &Space) -> Result<Answer> {
+        let mut writer = if self.replace { space.replace()? } else { space.writer()? };
+        let (files, compared) = self.fill_and_compare(inputs, space, &mut writer)?;
+        if compared.as_ref().is_some_and(|compared| !compared.published) {
+            return Ok(inputs.answer(files, compared, space.snapshot().number(), false));
+        }
+        let _publishing = Progress::unknown("publish");
+        Ok(inputs.answer(files, compared, Some(writer.publish()?), true))
+    }
+
+    /// Queues, so that nothing is lost which others write.
+    fn load_in_turn(&self, inputs: &Inputs, space: &Space) -> Result<Answer> {
+        let mut publishing = None;
+        let updated = update(space, |writer| {
+            publishing = None;
+            space.refresh()?;
+            let (files, compared) = self.fill_and_compare(inputs, space, writer)?;
+            if compared.as_ref().is_some_and(|compared| !compared.published) {
+                // Then there is nothing to publish.
+                writer.restart()?;
+            }
+            publishing = Some(Progress::unknown("publish"));
+            Ok((files, compared))
+        });
+        drop(publishing);
+        let Updated { result: (files, compared), version, is_published } = updated?;
+        Ok(inputs.answer(files, compared, version, is_published))
+    }
+
+    fn fill_and_compare(
+        &self,
+        inputs: &Inputs,
+        space: &Space,
+        writer: &mut Writer,
+    ) -> Result<(Vec<Loaded>, Option<Compared>)> {
+        let files = self.fill(inputs, space, writer)?;
+        Ok((files, self.compare(space, writer)?))
     }
 
     fn check(&self, inputs: &Inputs) -> Result<()> {

@@ -1,8 +1,11 @@
 //! The verbs: one file each, with what it takes, what it does and what it says.
 
+mod clear;
 mod completions;
 mod delete;
+mod diff;
 mod export;
+mod gc;
 mod get;
 mod info;
 mod load;
@@ -33,7 +36,10 @@ pub(crate) enum Verb {
     Info(info::Info),
     Verify(verify::Verify),
     Versions(versions::Versions),
+    Diff(diff::Diff),
     Rollback(rollback::Rollback),
+    Clear(clear::Clear),
+    Gc(gc::Gc),
     Export(export::Export),
     Warm(warm::Warm),
     /// Work on stores, which change all the time, key by key
@@ -68,7 +74,10 @@ impl Verb {
             Self::Info(verb) => verb.run(out),
             Self::Verify(verb) => verb.run(out),
             Self::Versions(verb) => verb.run(out),
+            Self::Diff(verb) => verb.run(out),
             Self::Rollback(verb) => verb.run(out),
+            Self::Clear(verb) => verb.run(out),
+            Self::Gc(verb) => verb.run(out),
             Self::Export(verb) => verb.run(out),
             Self::Warm(verb) => verb.run(out),
             Self::Store { verb } => verb.run(out),

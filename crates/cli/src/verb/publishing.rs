@@ -1,8 +1,11 @@
 //! How the verbs that write publish.
 
-use clap::Args;
-use hammerspace::{Compression, Durability, Options};
+use std::time::Duration;
 
+use clap::Args;
+use hammerspace::{Compression, Durability, Options, Result, Space, Updated, Writer};
+
+use crate::progress::Progress;
 use crate::values::{block_sizes, compressions};
 
 #[derive(Args)]
@@ -19,12 +22,15 @@ pub(crate) struct Publishing {
     /// The most bytes of entries that are compressed together [default: as before, else 4096]
     #[arg(long, value_name = "BYTES", value_parser = block_sizes())]
     block_size: Option<u32>,
+    /// How long to wait for other updates of the space, which queue
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    timeout: u64,
 }
 
 impl Publishing {
     /// The same, as a space takes it.
     pub(crate) fn options(&self) -> Options {
-        let mut options = Options::new().keep(self.keep);
+        let mut options = Options::new().keep(self.keep).update_timeout(Duration::from_secs(self.timeout));
         if self.no_sync {
             options = options.durability(Durability::None);
         }
@@ -36,4 +42,13 @@ impl Publishing {
         }
         options
     }
+}
+
+/// Updates the space in turn, and says on a terminal that it waits.
+pub(crate) fn update<T>(space: &Space, mut change: impl FnMut(&mut Writer) -> Result<T>) -> Result<Updated<T>> {
+    let mut waiting = Some(Progress::unknown("wait for other updates"));
+    space.update(|writer| {
+        drop(waiting.take());
+        change(writer)
+    })
 }

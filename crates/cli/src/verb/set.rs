@@ -8,7 +8,7 @@ use clap::Args;
 use hammerspace_error::{Doing, Result};
 use serde::Serialize;
 
-use super::publishing::Publishing;
+use super::publishing::{Publishing, update};
 use crate::exit::Outcome;
 use crate::output::{Output, Pair};
 use crate::values::bytes;
@@ -35,16 +35,15 @@ pub(crate) struct Set {
 struct Answer<'a> {
     #[serde(flatten)]
     key: Pair<'a>,
-    version: u64,
+    version: Option<u64>,
 }
 
 impl Set {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let key = bytes(&self.key, self.hex)?;
         let value = self.value()?;
-        let mut writer = self.publishing.options().create(&self.space)?.writer()?;
-        writer.put(&key, value)?;
-        let version = writer.publish()?;
+        let space = self.publishing.options().create(&self.space)?;
+        let version = update(&space, |writer| writer.put(&key, &value))?.version;
         if out.json() {
             out.object(&Answer { key: Pair { key: &key, value: None }, version })?;
         }

@@ -11,4 +11,5 @@ mod outputs;
 mod ran;
 mod spotify;
 mod store;
+mod update;
 mod verbs;

@@ -185,3 +185,68 @@ fn a_delete_from_a_pair_says_what_was_not_there() {
     place.sparkey("delete a.spi --hex 62").ends(0);
     place.sparkey("get a.spi b").ends(2);
 }
+
+#[test]
+fn a_directory_that_is_no_space_is_an_error_of_every_verb_that_reads() {
+    let place = Place::new();
+    place.write("etc/passwd", "root");
+    place.run("store create st --limit 8MiB").ends(0);
+    for verb in ["verify", "info", "scan", "versions", "export", "warm", "rollback", "clear", "gc", "diff"] {
+        for wrong in ["etc", "st"] {
+            let error = place.run(&format!("{verb} {wrong} --json")).ends(2).object()["error"].clone();
+            assert_eq!((&error["kind"], &error["file"]), (&"Invalid".into(), &wrong.into()), "{verb}");
+        }
+    }
+    place.run("get etc a").ends(2);
+    place.run("delete etc a").ends(2);
+    place.run("set st a 1").ends(2);
+    place.run("load st etc/passwd --format tsv --replace").ends(2);
+    place.run("set s a 1").ends(0);
+    assert!(place.run("store create s --limit 8MiB").ends(2).stderr.contains("this directory holds a space"));
+    place.run("store remove st").ends(0);
+}
+
+#[test]
+fn a_clear_leaves_nothing_to_go_back_to() {
+    let place = Place::new();
+    place.run("set s a 1 --keep 3").ends(0);
+    place.run("set s a 2 --keep 3").ends(0);
+    assert_eq!(place.run("clear s --json").ends(0).object()["dropped"], 2);
+    place.run("scan s").ends(1);
+    place.run("rollback s").ends(1);
+    assert_eq!(place.run("clear s").ends(0).text(), "dropped 0 versions\n");
+}
+
+#[test]
+fn a_gc_keeps_all_versions_but_those_beyond_keep() {
+    let place = Place::new();
+    for value in 1..=4 {
+        place.run(&format!("set s a {value} --keep 9")).ends(0);
+    }
+    assert_eq!(place.run("gc s").ends(0).text(), "removed 0, freed 0 B\n");
+    assert_eq!(place.run("gc s --keep 2 --json").ends(0).object()["removed"], 2);
+    assert_eq!(place.run("versions s").text().lines().count(), 2);
+    place.run("gc s --keep 0").ends(2);
+}
+
+#[test]
+fn a_diff_tells_added_changed_and_removed_keys() {
+    let place = Place::new();
+    place.write("old.tsv", "a\t1\nb\t2\nc\t3\n");
+    place.write("new.tsv", "d\t4\nb\t5\nc\t3\n");
+    place.run("load s old.tsv --keep 5").ends(0);
+    place.run("diff s").ends(4);
+    place.run("load s new.tsv --replace --keep 5").ends(0);
+    place.run("load t old.tsv").ends(0);
+    let told = "+\td\t4\n-\tb\t2\n+\tb\t5\n-\ta\t1\n";
+    assert_eq!(place.run("diff s").ends(1).text(), told);
+    assert_eq!(place.run("diff t s").ends(1).text(), told);
+    assert_eq!(place.run("diff s --keys-only").text(), "+\td\n~\tb\n-\ta\n");
+    assert_eq!(place.run("diff s t --from 1").ends(0).text(), "");
+    assert_eq!(place.run("diff s --from 2 --to 1").text(), "+\ta\t1\n-\tb\t5\n+\tb\t2\n-\td\t4\n");
+    place.run("diff s --from 7").ends(4);
+    let objects = place.run("diff s --json").objects();
+    assert_eq!(objects[0], serde_json::json!({ "change": "added", "key": "d", "new": "4" }));
+    assert_eq!(objects[1], serde_json::json!({ "change": "changed", "key": "b", "old": "2", "new": "5" }));
+    assert_eq!(objects[2], serde_json::json!({ "change": "removed", "key": "a", "old": "1" }));
+}

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use hammerspace::{Compression, Durability, Error, Options, Snapshot, Space, Value, Writer};
 use hammerspace_testkit::spec::{self, Outcome, Subject, Word};
@@ -36,7 +37,7 @@ impl Subject for Rust {
             }));
         }
         let handle = self.handles.get_mut(name).ok_or("there is no such handle")?;
-        let writes = ["put", "delete", "update", "replace", "publish", "discard"].contains(&verb);
+        let writes = ["put", "delete", "update", "replace", "turn", "publish", "discard"].contains(&verb);
         let results = if writes { handle.write(verb, arguments) } else { handle.read(verb, arguments) };
         let unknown = || "there is no such verb with these arguments".into();
         results.transpose().ok_or_else(unknown).map(|results| results.map_err(kind))
@@ -87,6 +88,7 @@ impl Handle {
         match (verb, arguments) {
             ("update", []) => self.pending = Some(self.space.writer()?),
             ("replace", []) => self.pending = Some(self.space.replace()?),
+            ("turn", []) => self.pending = Some(self.space.updater_within(Duration::from_millis(50))?),
             ("put", [key, value]) => self.begun()?.put(key.bytes(), value.bytes())?,
             ("delete", [key]) => self.begun()?.delete(key.bytes())?,
             ("publish", []) => {

@@ -14,4 +14,6 @@ mod power_cut;
 mod refresh;
 mod refusal;
 mod support;
+mod update;
 mod versions;
+mod wrong_directory;

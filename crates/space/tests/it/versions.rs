@@ -154,3 +154,76 @@ fn a_version_that_the_gem_half_deleted_is_not_gone_back_to_and_does_not_stay() {
     publish(&space, &[("round", "four")]);
     assert_eq!(version_dirs(scratch.path()).len(), 2, "four and one: {:?}", names(scratch.path()));
 }
+
+/// How often this thread has read from files.
+#[cfg(target_os = "linux")]
+fn reads() -> u64 {
+    let io = std::fs::read_to_string("/proc/thread-self/io").unwrap();
+    io.lines().find_map(|line| line.strip_prefix("syscr: ")).unwrap().parse().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn publishing_does_not_read_more_for_each_version_that_is_kept() {
+    let scratch = scratch();
+    let space = quick().keep(usize::MAX).create(scratch.path()).unwrap();
+    let reads_of_one = || {
+        let before = reads();
+        publish(&space, &[("color", "red")]);
+        reads() - before
+    };
+    reads_of_one();
+    let few = reads_of_one();
+    (0..100).for_each(|_| drop(reads_of_one()));
+    let many = reads_of_one();
+    assert_eq!(space.versions().unwrap().len(), 103);
+    assert!(many <= few + 3, "{few} with 2 versions, {many} with 103");
+
+    // What has another name by now is looked at once more.
+    space.rollback(Some(50)).unwrap();
+    let reads_of_two = [reads_of_one(), reads_of_one()];
+    assert!(reads_of_two[1] <= few + 3, "{reads_of_two:?}");
+    assert_eq!(space.versions().unwrap().len(), 52, "those rolled back from are gone");
+}
+
+/// A stamp whose list is cut off, torn or a lie names nothing that is not there.
+#[test]
+fn a_damaged_list_on_a_stamp_harms_nothing() {
+    let scratch = scratch();
+    let space = quick().keep(3).create(scratch.path()).unwrap();
+    (0..3).for_each(|_| drop(publish(&space, &[("color", "red")])));
+    let stamp = scratch.path().join("current/hammerspace.version");
+    let whole = std::fs::read(&stamp).unwrap();
+    assert!(whole.len() > 24);
+    for (at, byte) in [(24, 0), (26, b'x'), (30, b'\n'), (40, 0xff)] {
+        let mut torn = std::fs::read(&stamp).unwrap();
+        torn[at] = byte;
+        torn.truncate(torn.len() - 1);
+        std::fs::write(&stamp, &torn).unwrap();
+        publish(&space, &[("color", "blue")]);
+        assert_eq!(space.versions().unwrap().len(), 3);
+    }
+}
+
+#[test]
+fn a_collection_removes_what_a_publication_would() {
+    let scratch = scratch();
+    let space = quick().keep(5).create(scratch.path()).unwrap();
+    (0..5).for_each(|_| drop(publish(&space, &[("color", "red")])));
+    let killed = hammerspace_os::process::fork::fork(|| {
+        let writer = space.writer().unwrap();
+        std::mem::forget(writer);
+        0
+    });
+    killed.wait();
+    let at_work = space.writer().unwrap();
+    assert_eq!(version_dirs(scratch.path()).len(), 7);
+    assert_eq!(space.gc().unwrap().directories, 1);
+
+    let three = quick().keep(3).open(scratch.path()).unwrap();
+    let collected = three.gc().unwrap();
+    assert!(collected.directories == 2 && collected.bytes > 0, "{collected:?}");
+    assert_eq!(version_dirs(scratch.path()).len(), 4, "three versions, and one at work");
+    at_work.publish().unwrap();
+    assert_eq!(seen(scratch.path()).len(), 1);
+}

@@ -11,6 +11,8 @@ use crate::output::shown;
 pub(super) struct Answer {
     /// The version that is current now.
     pub(super) version: Option<u64>,
+    #[serde(skip)]
+    pub(super) is_published: bool,
     #[serde(flatten)]
     pub(super) compared: Option<Compared>,
     pub(super) files: Vec<Loaded>,
@@ -45,7 +47,7 @@ impl fmt::Display for Answer {
         if let Some(compared) = &self.compared {
             compared.changes.fmt(f)?;
         }
-        match (self.version, self.compared.as_ref().is_none_or(|compared| compared.published)) {
+        match (self.version, self.is_published) {
             (Some(version), true) => writeln!(f, "published version {version}"),
             (Some(version), false) => writeln!(f, "published nothing; version {version} stays current"),
             (None, _) => writeln!(f, "published nothing"),

@@ -8,15 +8,16 @@
 //! Names that begin with a dot are not looked at below a directory.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hammerspace_error::{Doing, Error, Kind, Result};
 use hammerspace_load::{Format, Packing};
-use hammerspace_tables::Pair;
+use hammerspace_tables::{Pair, scratch};
 use walkdir::{DirEntry, WalkDir};
 
+use super::answer::{Answer, Compared, Loaded};
 use crate::progress::Progress;
 
 /// What a file is in.
@@ -60,6 +61,8 @@ pub(super) struct Input {
     pub(super) source: Source,
     /// Bytes of the file; none of standard input, whose length is not known.
     len: u64,
+    /// Of what can be read only once.
+    copy: Option<File>,
 }
 
 /// All files to read, in order, and those below a directory that are not.
@@ -112,6 +115,29 @@ impl Inputs {
         Ok(())
     }
 
+    /// The same, each to be read as often as is wanted. What can be read only once is copied: an update that waits for it in
+    /// its turn would keep others waiting, and may have to read it again.
+    pub(super) fn repeatable(mut self) -> Result<Self> {
+        for input in &mut self.read {
+            if is_stdin(&input.file) || !fs::metadata(&input.file).doing("look at the file")?.is_file() {
+                input.copy = Some(input.copied().map_err(|error| error.file(&input.file))?);
+            }
+        }
+        Ok(self)
+    }
+
+    /// What came of reading them.
+    pub(super) fn answer(
+        &self,
+        files: Vec<Loaded>,
+        compared: Option<Compared>,
+        version: Option<u64>,
+        is_published: bool,
+    ) -> Answer {
+        let skipped = self.skipped.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+        Answer { version, is_published, compared, files, skipped }
+    }
+
     /// Bytes of all files.
     pub(super) fn len(&self) -> u64 {
         self.read.iter().map(|input| input.len).sum()
@@ -130,18 +156,40 @@ impl Input {
                 .remedy("unpack it first"));
         }
         let len = if is_stdin(file) { 0 } else { len(file).map_err(|error| error.file(file))? };
-        Ok(Self { file: file.into(), name, packing, source, len })
+        Ok(Self { file: file.into(), name, packing, source, len, copy: None })
     }
 
     /// The bytes as they were before they were packed.
     pub(super) fn open<'p>(&self, progress: &'p Progress) -> Result<Box<dyn Read + 'p>> {
-        let input: Box<dyn Read> = if is_stdin(&self.file) {
-            Box::new(io::stdin().lock())
-        } else {
-            Box::new(File::open(&self.file).doing("open")?)
+        let input: Box<dyn Read> = match &self.copy {
+            Some(copy) => Box::new(from_start(copy).doing("read the copy")?),
+            None => self.once()?,
         };
         self.packing.unpack(BufReader::with_capacity(1 << 16, progress.reading(input)))
     }
+}
+
+impl Input {
+    /// The bytes as they are.
+    fn once(&self) -> Result<Box<dyn Read>> {
+        if is_stdin(&self.file) {
+            return Ok(Box::new(io::stdin().lock()));
+        }
+        Ok(Box::new(File::open(&self.file).doing("open")?))
+    }
+
+    /// A copy of them, in a file without a name.
+    fn copied(&self) -> Result<File> {
+        let (progress, mut copy) = (Progress::bytes("read", 0), scratch()?);
+        io::copy(&mut progress.reading(self.once()?), &mut copy).doing("copy the input")?;
+        Ok(copy)
+    }
+}
+
+fn from_start(file: &File) -> io::Result<File> {
+    let mut file = file.try_clone()?;
+    file.rewind()?;
+    Ok(file)
 }
 
 /// What the log of every version of a space is called.
