@@ -28,8 +28,8 @@ fn every_one_of_twenty_sets_at_once_is_kept_and_every_delete() {
 fn every_one_of_ten_merging_loads_at_once_is_kept() {
     let place = Place::new();
     for file in 0..10 {
-        let rows: String = (0..50).map(|row| format!("{file}.{row}\tx\n")).collect();
-        place.write(&format!("{file}.tsv"), rows);
+        let rows: Vec<_> = (0..50).map(|row| format!("{file}.{row}\tx\n")).collect();
+        place.write(&format!("{file}.tsv"), rows.concat());
     }
     run_at_once(&place, (0..10).map(|file| format!("load s {file}.tsv --no-sync")));
     assert_eq!(place.run("info s --json").object()["entries"], 500);

@@ -87,11 +87,14 @@ fn a_writer_in_turn_publishes_nothing_once_current_has_changed() {
     let space = quick().keep(3).create(scratch.path()).unwrap();
     publish(&space, &[("color", "red")]);
     publish(&space, &[("color", "blue")]);
-    let meddlers: [&dyn Fn(); 4] = [
-        &|| drop(publish(&space, &[("color", "green")])),
-        &|| drop(space.writer().unwrap().publish().unwrap()),
-        &|| drop(space.rollback(None).unwrap()),
-        &|| space.clear().unwrap(),
+    let meddlers: [&dyn Fn() -> u64; 4] = [
+        &|| publish(&space, &[("color", "green")]),
+        &|| space.writer().unwrap().publish().unwrap(),
+        &|| space.rollback(None).unwrap(),
+        &|| {
+            space.clear().unwrap();
+            0
+        },
     ];
     for (at, meddle) in meddlers.iter().enumerate() {
         let mut writer = space.updater().unwrap();
