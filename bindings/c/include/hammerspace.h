@@ -46,8 +46,10 @@ typedef enum hammerspace_kind {
     HAMMERSPACE_KIND_OWNER_DEAD = 8,
     // Anything else the operating system reports: read the message.
     HAMMERSPACE_KIND_IO = 9,
+    // The data changed since it was read, so a change to it was not made: read again, and make it again.
+    HAMMERSPACE_KIND_CHANGED = 10,
     // A bug in this library: report it, and free the handles that the call was about.
-    HAMMERSPACE_KIND_INTERNAL = 10,
+    HAMMERSPACE_KIND_INTERNAL = 11,
 } hammerspace_kind;
 
 // How entries are packed.
@@ -357,7 +359,16 @@ struct hammerspace_error *hammerspace_space_refresh(const struct hammerspace_spa
 struct hammerspace_error *hammerspace_space_snapshot(const struct hammerspace_space *space,
                                                      struct hammerspace_table **table);
 
-// A writer that starts from the current version.
+// A writer that starts from the current version, and that queues behind others of its kind for up to
+// `timeout_ms` milliseconds (UINT64_MAX: for as long as it takes), then fails with HAMMERSPACE_KIND_BUSY. So
+// none of them loses what another wrote. Its turn ends when it has published or is freed. Where another
+// version was published meanwhile, by a writer that did not queue, hammerspace_writer_publish fails with
+// HAMMERSPACE_KIND_CHANGED and publishes nothing; hammerspace_writer_restart begins again.
+struct hammerspace_error *hammerspace_space_updater(const struct hammerspace_space *space,
+                                                    uint64_t timeout_ms,
+                                                    struct hammerspace_writer **writer);
+
+// A writer that starts from the current version. Published, it replaces whatever is current by then.
 struct hammerspace_error *hammerspace_space_update(const struct hammerspace_space *space,
                                                    struct hammerspace_writer **writer);
 
@@ -476,6 +487,13 @@ struct hammerspace_error *hammerspace_writer_get(struct hammerspace_writer *writ
                                                  const void *key,
                                                  size_t key_len,
                                                  struct hammerspace_value *value);
+
+// Drops what is pending, and starts from the version that is current by now. One of
+// hammerspace_space_updater keeps its turn.
+struct hammerspace_error *hammerspace_writer_restart(struct hammerspace_writer *writer);
+
+// Whether a key was put or deleted since the writer began, be it without effect. False for NULL.
+bool hammerspace_writer_is_changed(const struct hammerspace_writer *writer);
 
 // Makes this the current version, in one step, and gives its number (`number` may be NULL). All that is left to do with the
 // writer then is to free it. If it fails the version before is still current, unless the error says otherwise, and
