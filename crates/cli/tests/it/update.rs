@@ -71,7 +71,7 @@ fn a_load_of_nothing_publishes_nothing() {
     let place = Place::new();
     place.write("none.tsv", "");
     place.write("a.tsv", "a\t1\n");
-    assert_eq!(place.run("load s none.tsv").ends(0).text(), "none.tsv: 0 pairs\nnothing to publish\n");
+    assert_eq!(place.run("load s none.tsv").ends(0).text(), "none.tsv: 0 pairs\npublished nothing\n");
     place.run("load s a.tsv").ends(0);
     assert_eq!(place.run("load s none.tsv --json").ends(0).object()["version"], 1);
 }
