@@ -30,6 +30,6 @@ RSpec.describe 'Signatures' do
   end
 
   it 'name all errors' do
-    expect(Hammerspace::Error.subclasses.map { |type| builder.build_instance(TypeName("::#{type.name}")) }.size).to eq(10)
+    expect(Hammerspace::Error.subclasses.map { |type| builder.build_instance(TypeName("::#{type.name}")) }.size).to eq(11)
   end
 end

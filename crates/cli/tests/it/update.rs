@@ -1,6 +1,7 @@
 //! Verbs that change what is there queue, and none loses what another wrote.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::ran::Place;
@@ -74,4 +75,15 @@ fn a_load_of_nothing_publishes_nothing() {
     assert_eq!(place.run("load s none.tsv").ends(0).text(), "none.tsv: 0 pairs\npublished nothing\n");
     place.run("load s a.tsv").ends(0);
     assert_eq!(place.run("load s none.tsv --json").ends(0).object()["version"], 1);
+}
+
+#[test]
+fn on_a_terminal_a_verb_says_that_it_waits() {
+    let place = Place::new();
+    place.run("set s a 1").ends(0);
+    let _writer = hammerspace::Space::open(place.path().join("s")).unwrap().updater().unwrap();
+    let set = format!("{} set s a 2 --timeout 1", place.hammerspace.display());
+    let told = place.feed(Path::new("script"), &["-qfec", &set, "/dev/null"], b"").ends(4);
+    assert!(told.text().contains("wait for other updates"), "{told:?}");
+    assert!(!place.run("set s a 2 --timeout 1").ends(4).stderr.contains("wait for"), "no terminal is there");
 }
