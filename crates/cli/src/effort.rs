@@ -13,8 +13,15 @@ pub(crate) struct Indexing {
     #[arg(long, value_name = "SIZE", default_value_t = ByteSize(Effort::MEMORY))]
     memory: ByteSize,
     /// Threads for making an index [default: as many as the machine runs at once]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<NonZero<usize>>,
+}
+
+/// Reads a number of threads, of which none would do nothing.
+pub(crate) fn threads(given: &str) -> std::result::Result<NonZero<usize>, String> {
+    let number: usize = given.parse().map_err(|_| "give a whole number".to_owned())?;
+    NonZero::new(number)
+        .ok_or_else(|| "at least one thread has to do the work; without the option, all cores do".into())
 }
 
 impl Indexing {

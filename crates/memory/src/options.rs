@@ -44,12 +44,15 @@ pub(crate) fn segments_of(limit: u64, layout: &Layout, writers: usize, cleaners:
     if (least..=segments_max).contains(&segments) {
         return Ok(segments);
     }
-    let bounds = format!("from {} to {}", least * size, segments_max * size);
-    let finding = format!("a limit of {limit} bytes; with so many writers and cleaners it can be {bounds}");
-    let remedy = if segments > segments_max {
-        "choose a limit between these, or create a store with a higher one and copy the data over"
+    let (finding, remedy) = if segments > segments_max {
+        let most = segments_max * size;
+        let finding = format!("a limit of {limit} bytes is too high: this store can have at most {most} bytes");
+        (finding, "choose a lower limit, or create a store with a higher one and copy the data over".to_owned())
     } else {
-        "choose a limit between these, or fewer writers and cleaners"
+        let (threads, low) = (format!("{writers} writers and {cleaners} cleaners"), least * size);
+        let finding =
+            format!("a limit of {limit} bytes is too low: {threads} need {least} segments of {size} bytes to work in");
+        (finding, format!("choose a limit of {low} bytes or more, or fewer writers and cleaners"))
     };
     Err(Error::new(Kind::Invalid, finding).remedy(remedy))
 }

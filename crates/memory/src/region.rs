@@ -46,11 +46,11 @@ superblock! {
     CLOCK = 384;
     MOVED = 392;
     PENDING = 1024;
-    HOME = 2048;
+    HOME = 2560;
 }
 
 /// Bytes of `HOME`.
-pub(crate) const HOME_LEN: u64 = 2048;
+pub(crate) const HOME_LEN: u64 = 1536;
 
 /// Of two words each, from `PENDING` on: a number of parts, and the hash of the key they are for.
 pub(crate) const PENDING_ENTRIES: u64 = 64;

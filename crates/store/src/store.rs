@@ -180,6 +180,16 @@ impl Store {
         self.shared.view().keys().saturating_sub(catalogue::RECORDS)
     }
 
+    /// About how many keys each table has, in the order of [`tables`](Self::tables): as exact as [`keys`](Self::keys) where a table has a
+    /// fair share of all keys. What has expired counts until it is cleared away.
+    pub fn keys_by_table(&self) -> Result<Vec<(String, u64)>> {
+        let (catalogue, counts) = (self.shared.catalogue()?, self.shared.view().keys_by_table());
+        let count = |table: &catalogue::Named| (table.name.clone(), counts.get(&table.id.number).copied().unwrap_or(0));
+        let mut tables: Vec<_> = catalogue.tables.iter().map(count).collect();
+        tables.sort();
+        Ok(tables)
+    }
+
     /// The live bytes of each segment, in order; `None` for those that hold no records.
     pub fn segments(&self) -> Vec<Option<u64>> {
         self.shared.view().map()

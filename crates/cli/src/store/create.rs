@@ -14,6 +14,7 @@ use crate::output::Output;
 
 /// Create a store
 #[derive(Args)]
+#[command(after_help = "Example: hammerspace store create visits --limit 64MiB")]
 pub(crate) struct Create {
     /// The directory of the store; made if it is missing
     store: PathBuf,

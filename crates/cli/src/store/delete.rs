@@ -12,6 +12,7 @@ use crate::output::Output;
 
 /// Delete keys
 #[derive(Args)]
+#[command(after_help = "Example: hammerspace store delete visits ada session")]
 pub(crate) struct Delete {
     #[command(flatten)]
     place: Place,

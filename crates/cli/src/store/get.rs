@@ -13,6 +13,7 @@ use crate::output::Output;
 
 /// Print the value of a key
 #[derive(Args)]
+#[command(after_help = "Example: hammerspace store get visits ada")]
 pub(crate) struct Get {
     #[command(flatten)]
     place: Place,

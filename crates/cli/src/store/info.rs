@@ -12,6 +12,7 @@ use crate::output::Output;
 
 /// Show what a store's memory is used for, and its tables
 #[derive(Args)]
+#[command(after_help = "Example: hammerspace store info visits")]
 pub(crate) struct Info {
     /// The directory of the store
     store: PathBuf,

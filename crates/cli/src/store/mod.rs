@@ -2,21 +2,26 @@
 //!
 //! | verbs | who may |
 //! |---|---|
-//! | get, scan, info, top | anybody, also while a process owns the store |
-//! | put, append, incr, delete, table, raise, verify | who finds the store without an owner: they own it for as long as they take |
-//! | create, remove | likewise |
+//! | get, exists, ttl, scan, count, info, top | anybody, also while a process owns the store |
+//! | put, append, incr, min, max, expire, persist, delete | anybody, while nobody owns the store: they own it themselves |
+//! | table, raise, verify, create, remove | likewise |
 //! | list | anybody; it looks for regions, not at a store |
 //! | stress | makes a store of its own |
 
 mod append;
+mod bound;
+mod count;
 mod create;
 mod delete;
+mod exists;
+mod expire;
 mod get;
 mod incr;
 mod info;
 mod list;
 mod put;
 mod raise;
+mod records;
 mod remove;
 mod scan;
 mod shown;
@@ -25,6 +30,7 @@ mod stress;
 mod table;
 mod target;
 mod top;
+mod ttl;
 mod verify;
 
 use clap::Subcommand;
@@ -41,8 +47,19 @@ pub(crate) enum Verb {
     Put(put::Put),
     Append(append::Append),
     Incr(incr::Incr),
+    /// Lower the number of a key to this one, if that is less, and print which it is now
+    #[command(after_help = "Example: hammerspace store min visits fastest-ms 12")]
+    Min(bound::Bound),
+    /// Raise the number of a key to this one, if that is more, and print which it is now
+    #[command(after_help = "Example: hammerspace store max visits slowest-ms 840")]
+    Max(bound::Bound),
+    Expire(expire::Expire),
+    Persist(expire::Persist),
+    Ttl(ttl::Ttl),
+    Exists(exists::Exists),
     Delete(delete::Delete),
     Scan(scan::Scan),
+    Count(count::Count),
     Table(table::Table),
     Info(info::Info),
     List(list::List),
@@ -61,8 +78,15 @@ impl Verb {
             Self::Put(verb) => verb.run(out),
             Self::Append(verb) => verb.run(out),
             Self::Incr(verb) => verb.run(out),
+            Self::Min(verb) => verb.run(out, |table, key, number| table.min(key, number)),
+            Self::Max(verb) => verb.run(out, |table, key, number| table.max(key, number)),
+            Self::Expire(verb) => verb.run(out),
+            Self::Persist(verb) => verb.run(out),
+            Self::Ttl(verb) => verb.run(out),
+            Self::Exists(verb) => verb.run(out),
             Self::Delete(verb) => verb.run(out),
             Self::Scan(verb) => verb.run(out),
+            Self::Count(verb) => verb.run(out),
             Self::Table(verb) => verb.run(out),
             Self::Info(verb) => verb.run(out),
             Self::List(verb) => verb.run(out),

@@ -13,6 +13,7 @@ use crate::output::Output;
 
 /// Raise or lower the memory limit
 #[derive(Args)]
+#[command(after_help = "Example: hammerspace store raise visits 128MiB")]
 pub(crate) struct Raise {
     /// The directory of the store
     store: PathBuf,

@@ -12,6 +12,7 @@ use crate::output::Output;
 
 /// Delete a store that nobody owns, and give its memory back
 #[derive(Args)]
+#[command(after_help = "Example: hammerspace store remove visits")]
 pub(crate) struct Remove {
     /// The directory of the store; or, if that is gone, the region's file, which `store list` shows
     store: PathBuf,

@@ -1,9 +1,11 @@
 //! What is seen of a store from outside: its memory, its tables, who owns it.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 
 use hammerspace::Store;
+use hammerspace::store::TableInfo;
 use hammerspace_error::Result;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
@@ -37,12 +39,17 @@ pub(super) struct Sight {
 struct Table {
     name: String,
     versions: bool,
+    keys: u64,
 }
 
 impl Sight {
     pub(super) fn of(path: &Path, store: &Store) -> Result<Self> {
         let (usage, keys) = (store.usage(), store.keys());
-        let tables = store.tables()?.into_iter().map(|table| Table { name: table.name, versions: table.versions });
+        let counts: HashMap<_, _> = store.keys_by_table()?.into_iter().collect();
+        let tables = store.tables()?.into_iter().map(|TableInfo { name, versions }| {
+            let keys = counts.get(&name).copied().unwrap_or(0);
+            Table { name, versions, keys }
+        });
         Ok(Self {
             store: path.to_string_lossy().into_owned(),
             owned: store.has_owner()?,
@@ -75,8 +82,9 @@ impl fmt::Display for Sight {
         }
         let (moved, written) = (HumanBytes(self.moved), HumanBytes(self.written));
         writeln!(f, "cleaning     {moved} moved for {written} written, {:.2} for 1", self.cleaning_cost)?;
-        for Table { name, versions } in &self.tables {
-            writeln!(f, "table        {name}, {}", if *versions { "with versions" } else { "without versions" })?;
+        for Table { name, versions, keys } in &self.tables {
+            let versions = if *versions { "with versions" } else { "without versions" };
+            writeln!(f, "table        {name}, {} keys, {versions}", HumanCount(*keys))?;
         }
         Ok(())
     }

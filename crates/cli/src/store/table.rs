@@ -13,6 +13,7 @@ use crate::output::Output;
 
 /// Create, empty or drop a table
 #[derive(Args)]
+#[command(after_help = "Example: hammerspace store table visits events --no-versions")]
 pub(crate) struct Table {
     /// The directory of the store
     store: PathBuf,

@@ -1,6 +1,7 @@
 //! What most verbs are about: a store, one of its tables, a key in it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -32,6 +33,25 @@ impl Place {
     }
 }
 
+/// How keys begin.
+#[derive(Args)]
+pub(super) struct Beginning {
+    /// Only keys that begin so; an integer begins with nothing. All keys of the table are looked at
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    prefix: Option<OsString>,
+}
+
+impl Beginning {
+    /// Whether a key begins as it should.
+    pub(super) fn is_of(&self, key: &OwnedKey) -> bool {
+        match (&self.prefix, key) {
+            (None, _) => true,
+            (Some(prefix), OwnedKey::Bytes(key)) => key.starts_with(prefix.as_bytes()),
+            (Some(_), OwnedKey::Integer(_)) => false,
+        }
+    }
+}
+
 /// How keys are given.
 #[derive(Args)]
 pub(super) struct Spelling {
@@ -44,7 +64,7 @@ pub(super) struct Spelling {
 }
 
 impl Spelling {
-    pub(super) fn key(&self, given: &OsString) -> Result<OwnedKey> {
+    pub(super) fn key(&self, given: &OsStr) -> Result<OwnedKey> {
         if !self.integer {
             return Ok(OwnedKey::Bytes(bytes(given, self.hex)?));
         }

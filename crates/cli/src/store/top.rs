@@ -31,6 +31,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Watch a store: its memory, and a map of its segments by what is live in them
 #[derive(Args)]
+#[command(after_help = "Example: hammerspace store top visits --once")]
 pub(crate) struct Top {
     /// The directory of the store
     store: PathBuf,

@@ -16,6 +16,7 @@ use crate::progress::Progress;
 
 /// Look at every record and every slot of a store that nobody owns, and say what is wrong
 #[derive(Args)]
+#[command(after_help = "Example: hammerspace store verify visits")]
 pub(crate) struct Verify {
     /// The directory of the store
     store: PathBuf,

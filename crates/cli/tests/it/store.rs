@@ -52,7 +52,7 @@ fn answers_in_json() {
     assert!(info["ready"].as_u64() > Some(0), "{info}");
     assert_eq!((&info["owned"], &info["keys"]), (&json!(false), &json!(1)), "the number, and not the list of tables");
     assert!(info["written"].as_u64() > Some(0), "{info}");
-    assert_eq!(info["tables"], json!([{ "name": "default", "versions": true }]));
+    assert_eq!(info["tables"], json!([{ "name": "default", "versions": true, "keys": 1 }]));
     assert_eq!(place.run("store verify s --json").ends(0).object()["sound"], json!(true));
     let top = place.run("store top s --once").ends(0);
     assert!(top.text().contains("utilisation") && top.text().trim_end().ends_with('.'), "{}", top.text());
@@ -211,7 +211,7 @@ fn top_looks_again_and_again_until_nobody_reads_it() {
     assert_eq!(lines.next().unwrap()["keys"], 0);
     place.run("store put s k v").ends(0);
     let later = lines.find(|sight| sight["keys"] == 1).unwrap();
-    assert_eq!(later["tables"], json!([{ "name": "default", "versions": true }]));
+    assert_eq!(later["tables"], json!([{ "name": "default", "versions": true, "keys": 1 }]));
     drop(lines);
     let mut said = String::new();
     live.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
@@ -303,4 +303,141 @@ fn list_shows_whose_regions_are_and_remove_takes_a_stranded_one() {
     assert!(stranded["state"] == "stranded" && stranded["memory"].as_u64() > Some(1 << 20), "{stranded}");
     place.words(&["store", "remove", stranded["region"].as_str().unwrap()]).ends(0);
     place.run("store list --region .").ends(1);
+}
+
+#[test]
+fn a_time_to_live_is_in_seconds_or_has_units() {
+    let place = with_store();
+    let ttl = |key: &str| place.run(&format!("store ttl s {key} --json")).ends(0).object()["ttl"].as_u64();
+    place.run("store put s a v --ttl 500").ends(0);
+    assert!((495..=500).contains(&ttl("a").unwrap()));
+    place.run("store expire s a 2h").ends(0);
+    assert!((7195..=7200).contains(&ttl("a").unwrap()));
+    place.run("store persist s a").ends(0);
+    assert_eq!((ttl("a"), place.run("store ttl s a").ends(0).text()), (None, ""));
+    place.run("store incr s n --ttl 300").ends(0);
+    place.run("store append s l text --ttl 300").ends(0);
+    assert!(["n", "l"].iter().all(|key| (295..=300).contains(&ttl(key).unwrap())));
+    place.run("store expire s a 0").ends(0);
+    for verb in ["get s a", "ttl s a", "expire s a 5", "persist s a", "exists s n a"] {
+        place.run(&format!("store {verb}")).ends(1);
+    }
+    let refused = place.run("store put s a v --ttl soon").ends(2);
+    assert!(refused.stderr.contains("seconds"), "{}", refused.stderr);
+    place.run(&format!("store expire s n {}", u64::MAX)).ends(2);
+}
+
+#[test]
+fn the_lesser_and_the_greater_number_stay() {
+    let place = with_store();
+    for (verb, number, kept) in
+        [("min", 5, 5), ("min", -7, -7), ("min", 6, -7), ("max", 5, 5), ("max", 9, 9), ("max", -1, 9)]
+    {
+        let told = place.run(&format!("store {verb} s {verb} {number} --json")).ends(0).object();
+        assert_eq!(told, json!({ "value": kept }), "{verb} {number}");
+    }
+    place.run("store max s min 1").ends(2);
+}
+
+#[test]
+fn keys_are_found_and_counted_by_how_they_begin() {
+    let place = with_store();
+    place.run("store table s other").ends(0);
+    for key in ["user:1", "user:2", "use", "-u"] {
+        place.words(&["store", "put", "s", key, "v"]).ends(0);
+    }
+    place.run("store put s 7 v --integer").ends(0);
+    place.run("store put s user:3 v --table other").ends(0);
+    let count = |options: &str| place.run(&format!("store count s {options}")).ends(0).text().trim().to_owned();
+    let counts =
+        ["", "--prefix user:", "--prefix 7", "--prefix=-", "--table other", "--prefix=x --table other"].map(count);
+    assert_eq!(counts, ["5", "2", "0", "1", "1", "0"]);
+    let mut scanned = place.run("store scan s --prefix user: --json --keys-only").ends(0).objects();
+    scanned.sort_by_key(Value::to_string);
+    assert_eq!(scanned.iter().map(|record| &record["key"]).collect::<Vec<_>>(), ["user:1", "user:2"]);
+    assert_eq!(place.run("store scan s --prefix user: --limit 1").ends(0).text().lines().count(), 1);
+    let info = place.run("store info s --json").ends(0).object();
+    let keys: Vec<_> =
+        info["tables"].as_array().unwrap().iter().map(|table| (&table["name"], &table["keys"])).collect();
+    assert_eq!(keys, [(&json!("default"), &json!(5)), (&json!("other"), &json!(1))]);
+    let there = place.run("store exists s use no user:1 --json").ends(1).object();
+    assert_eq!(there, json!({ "there": 2, "missing": 1 }));
+}
+
+#[test]
+fn what_scan_wrote_is_put_back_as_it_was() {
+    let place = with_store();
+    place.run("store put s 7 12 --integer --kind max --ttl 2h").ends(0);
+    place.words(&["store", "put", "s", "text", "tab\tand \"quotes\""]).ends(0);
+    place.feed(env!("CARGO_BIN_EXE_hammerspace").as_ref(), &["store", "put", "s", "bytes"], b"\xff\0").ends(0);
+    let scanned = |store: &str| {
+        let mut records = place.run(&format!("store scan {store} --json")).ends(0).objects();
+        for record in &mut records {
+            record["version"] = Value::Null;
+        }
+        records.sort_by_key(Value::to_string);
+        records
+    };
+    place.write("s.ndjson", place.run("store scan s --json").ends(0).text());
+    place.run("store create copy --limit 32MiB --region .").ends(0);
+    assert_eq!(place.run("store put copy --from s.ndjson --json").ends(0).object(), json!({ "put": 3, "refused": 0 }));
+    assert_eq!(scanned("copy"), scanned("s"));
+    let again = place.run("store put copy --from s.ndjson --if-absent --json").ends(1).object();
+    assert_eq!(again, json!({ "put": 0, "refused": 3 }));
+}
+
+#[test]
+fn a_file_of_records_is_put_or_refused_with_its_line() {
+    let place = with_store();
+    place.write("good.tsv", "1\tone\n2\ttwo\n");
+    place.run("store put s --from good.tsv --integer").ends(0);
+    assert_eq!(place.run("store get s 2 --integer").ends(0).text(), "two");
+    for (name, text, says, before) in [
+        ("wide.tsv", "a\tb\nc\td\te\n", "a key, a tab", 1),
+        ("narrow.tsv", "a\tb\nc\n", "a key, a tab", 1),
+        ("no.ndjson", "{\"key\":\"a\",\"value\":1}\n{\"key\":\"b\"}\n", "line 2", 1),
+        ("more.ndjson", "{\"key\":\"a\",\"value\":1,\"ttl\":5}\n", "ttl", 0),
+        ("nested.ndjson", "{\"key\":\"a\",\"value\":{}}\n", "neither", 0),
+        ("kind.ndjson", "{\"key\":\"a\",\"value\":\"x\",\"kind\":\"add\"}\n", "no number", 0),
+        ("key.ndjson", "{\"key\":\"a\",\"value\":\"x\",\"integer\":true}\n", "no integer", 0),
+    ] {
+        place.write(name, text);
+        let refused = place.run(&format!("store put s --from {name}"));
+        assert!(refused.code > 1 && refused.stderr.contains(name), "{name}: {}", refused.stderr);
+        assert!(refused.stderr.contains(says), "{name}: {}", refused.stderr);
+        assert_eq!(refused.stderr.contains("put before it: 1"), before > 0, "{name}: {}", refused.stderr);
+    }
+    place.write("records", "a\tb\n");
+    let refused = place.run("store put s --from records").ends(2);
+    assert!(refused.stderr.contains("--format"), "{}", refused.stderr);
+    place.run("store put s --from records --format tsv").ends(0);
+    for line in ["store put s", "store put s key value --from records", "store put s key --format tsv"] {
+        place.run(line).ends(2);
+    }
+}
+
+#[test]
+fn a_number_that_is_refused_says_why() {
+    let place = with_store();
+    for (line, why) in [
+        ("store create t --limit 1KiB", "too low"),
+        ("store raise s 2TiB", "too high"),
+        ("load s x.tsv --threads 0", "at least one thread"),
+        ("load s x.tsv --threads many", "whole number"),
+    ] {
+        let refused = place.run(line).ends(2);
+        assert!(refused.stderr.contains(why), "{line}: {}", refused.stderr);
+    }
+}
+
+#[test]
+fn the_help_of_every_verb_has_an_example() {
+    let place = Place::new();
+    let help = place.run("store --help").ends(0);
+    let verbs = help.text().lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let verbs = verbs.map(|line| line.split_whitespace().next().unwrap());
+    let without = verbs.filter(|verb| *verb != "help").filter(|verb| {
+        !place.run(&format!("store {verb} --help")).ends(0).text().contains(&format!("hammerspace store {verb} "))
+    });
+    assert_eq!(without.collect::<Vec<_>>(), Vec::<&str>::new());
 }
