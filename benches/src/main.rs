@@ -6,8 +6,10 @@
 #![forbid(unsafe_code)]
 
 mod binding;
+mod count;
 mod data;
 mod goal;
+mod jvm;
 mod lfs;
 mod machine;
 mod measure;
@@ -33,6 +35,7 @@ type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 type Bench = (&'static str, fn(&Scale, &Path) -> Result<Vec<Row>>);
 
 const BENCHES: &[Bench] = &[
+    ("count", count::rows),
     ("lfs", lfs::rows),
     ("space", space::rows),
     ("sparkey", sparkey::rows),
@@ -149,6 +152,6 @@ mod tests {
     #[test]
     fn an_unknown_bench_is_refused_by_naming_those_there_are() {
         let options = Options { name: Some("spice".into()), small: true, json: false };
-        assert!(measure(&options).err().unwrap().to_string().contains("there are: lfs, space, sparkey, store-"));
+        assert!(measure(&options).err().unwrap().to_string().contains("there are: count, lfs, space, sparkey, store-"));
     }
 }

@@ -9,7 +9,7 @@ use tempfile::NamedTempFile;
 
 use super::numbered::{KEY_LEN, Key};
 use super::pair::Pair;
-use crate::Result;
+use crate::{Result, jvm};
 
 pub(super) const SPARKEY_JAVA: &str = "sparkey-java";
 
@@ -19,23 +19,17 @@ pub(super) struct Jvm {
     is_warm: bool,
 }
 
-/// Passes until its compilers have nothing left to do.
-const WARM_UP: u32 = 10;
-
 impl Jvm {
-    /// Starts one; its program was built beside ours, in the target directory.
+    /// Starts one.
     pub(super) fn start() -> Result<Self> {
-        let program = std::env::current_exe()?;
-        let target = program.ancestors().find(|directory| directory.join("CACHEDIR.TAG").exists());
-        let built = target.ok_or("this program does not lie in a target directory")?.join("interop-java");
-        Ok(Self { java: Java::start_to_measure(&built)?, is_warm: false })
+        Ok(Self { java: Java::start_to_measure(&jvm::built()?)?, is_warm: false })
     }
 
     /// How long it takes to get the keys in a file; what it saw of the values is added to `sum`.
     pub(super) fn timed(&mut self, sum: &mut u64, pair: &Pair, keys: &NamedTempFile) -> Result<Duration> {
         let mut pass = || self.java.time(&pair.index, keys.path(), KEY_LEN);
         if !self.is_warm {
-            (0..WARM_UP).try_for_each(|_| pass().map(drop))?;
+            (0..jvm::WARM_UP).try_for_each(|_| pass().map(drop))?;
         }
         let (time, seen) = pass()?;
         *sum += seen;
