@@ -56,7 +56,8 @@ impl Hll<'_> {
 fn estimate(params: Params, counts: &Histogram) -> f64 {
     let (m, zeros) = (params.m(), f64::from(counts[0]));
     // The smallest terms first. Up to width 5 every sum is exact, so that no order matters.
-    let terms = (0..=u8::MAX).rev().map(|rank| f64::from(counts[usize::from(rank)]) * (-f64::from(rank)).exp2());
+    let ranks = (0..=params.rank_max()).rev();
+    let terms = ranks.map(|rank| f64::from(counts[usize::from(rank)]) * (-f64::from(rank)).exp2());
     let sum: f64 = terms.sum();
     let raw = alpha(params) * m * m / sum;
     if zeros > 0.0 && raw < 2.5 * m {

@@ -124,6 +124,12 @@ impl Params {
         self.register_count() * u64::from(self.regwidth) / 8
     }
 
+    /// The highest rank of a register.
+    #[inline]
+    pub(super) fn rank_max(self) -> u8 {
+        u8::MAX >> (8 - self.regwidth)
+    }
+
     /// Bits of a word in a SPARSE value: at most 39.
     pub(super) fn word_bits(self) -> u32 {
         self.log2m() + self.regwidth()
@@ -148,8 +154,7 @@ impl Params {
     #[inline]
     pub(super) fn register(self, hash: u64) -> Option<Register> {
         let rest = hash >> self.log2m;
-        let rank_max = u8::MAX >> (8 - self.regwidth);
-        let rank = (1 + rest.trailing_zeros() as u8).min(rank_max);
+        let rank = (1 + rest.trailing_zeros() as u8).min(self.rank_max());
         let index = (hash & (self.register_count() - 1)) as u32;
         (rest != 0).then_some(Register { index, rank })
     }
