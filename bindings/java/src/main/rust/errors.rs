@@ -1,12 +1,15 @@
 //! Errors as Java's exceptions: one class for each kind.
 
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use hammerspace::{Error, Kind};
 use jni::errors::ErrorPolicy;
 use jni::objects::{JString, JThrowable, JValue};
 use jni::strings::{JNIStr, JNIString};
 use jni::{Env, EnvUnowned, jni_sig, jni_str};
+
+use crate::jvm::Jvm;
 
 /// Why a native method did not succeed.
 pub(crate) enum Failure {
@@ -38,7 +41,22 @@ pub(crate) fn invalid(finding: &str, remedy: &str) -> Failure {
 
 /// Does the work of a native method. Where it fails an exception is thrown, and the result is nothing.
 #[inline]
-pub(crate) fn answer<'l, T: Default>(env: &mut EnvUnowned<'l>, work: impl FnOnce(&mut Env<'l>) -> Result<T>) -> T {
+pub(crate) fn answer<'l, T: Default>(env: &mut EnvUnowned<'l>, work: impl FnOnce(Jvm<'l>) -> Result<T>) -> T {
+    let jvm = Jvm::from(&*env);
+    match catch_unwind(AssertUnwindSafe(|| work(jvm))) {
+        Ok(Ok(result)) => result,
+        Ok(Err(failure)) => refuse(env, || Err(failure)),
+        Err(panic) => refuse(env, || resume_unwind(panic)),
+    }
+}
+
+#[cold]
+fn refuse<T: Default>(env: &mut EnvUnowned<'_>, fail: impl FnOnce() -> Result<T>) -> T {
+    answer_by(env, |_| fail())
+}
+
+/// The same, for methods that need more of the JVM and less speed.
+pub(crate) fn answer_by<'l, T: Default>(env: &mut EnvUnowned<'l>, work: impl FnOnce(&mut Env<'l>) -> Result<T>) -> T {
     env.with_env(work).resolve::<Throw>()
 }
 

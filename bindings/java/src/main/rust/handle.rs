@@ -13,9 +13,10 @@ use arc_swap::{ArcSwapOption, Guard};
 use jni::ids::JFieldID;
 use jni::objects::{JClass, JObject};
 use jni::sys::jlong;
-use jni::{Env, EnvUnowned, jni_sig, jni_str};
+use jni::{EnvUnowned, jni_sig, jni_str};
 
-use crate::errors::{Result, answer, invalid};
+use crate::errors::{Failure, Result, answer_by, invalid};
+use crate::jvm::Jvm;
 
 /// Something that can be closed while it is in use.
 pub(crate) struct Held<T>(ArcSwapOption<T>);
@@ -52,7 +53,7 @@ impl<T> std::ops::Deref for Open<T> {
 }
 
 #[cold]
-pub(crate) fn closed(what: &str) -> crate::errors::Failure {
+pub(crate) fn closed(what: &str) -> Failure {
     invalid(&format!("this {what} is closed"), &format!("use a {what} before it is closed, or open another one"))
 }
 
@@ -67,12 +68,10 @@ pub(crate) fn address_of<T>(object: T) -> jlong {
 ///
 /// `this` is a `Handle`, and its address was made from a `T`.
 #[inline]
-pub(crate) unsafe fn of<'a, T>(env: &Env<'_>, this: &'a JObject<'_>) -> &'a T {
-    let field = ADDRESS.get().expect("`Handle` registers its field before the first of them is made").into_raw();
-    let env = env.get_raw();
-    // SAFETY: `env` is the current thread's, and the field is one of `this`, by the caller's promise. A field is read without
-    // a check for exceptions, which this cannot throw.
-    let address = unsafe { ((**env).v1_1.GetLongField)(env, this.as_raw(), field) };
+pub(crate) unsafe fn of<'a, T>(jvm: Jvm<'_>, this: &'a JObject<'_>) -> &'a T {
+    let field = *ADDRESS.get().expect("`Handle` registers its field before the first of them is made");
+    // SAFETY: it is the field of every `Handle`.
+    let address = unsafe { jvm.long_field(this, field) };
     // SAFETY: by the caller's promise it is the address of a `T`, which is freed only once the Java object cannot be reached; and
     // `this` is a reference to that for as long as the result lives.
     unsafe { &*(address as *const T) }
@@ -92,7 +91,7 @@ static ADDRESS: OnceLock<JFieldID> = OnceLock::new();
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_hammerspace_Handle_register<'l>(mut env: EnvUnowned<'l>, class: JClass<'l>) {
-    answer(&mut env, |env| {
+    answer_by(&mut env, |env| {
         let field = env.get_field_id(&class, jni_str!("address"), jni_sig!("J"))?;
         // Another thread has found the same.
         let _ = ADDRESS.set(field);

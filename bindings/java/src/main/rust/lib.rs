@@ -13,9 +13,9 @@
 //! 2. A panic arrives as `java.lang.InternalError`, an error as the exception of its kind. See `errors`.
 //! 3. Bytes of the heap are copied before a lookup begins: no array is held while a page of a file may have to be read.
 
-mod bytes;
 mod errors;
 mod handle;
+mod jvm;
 mod options;
 mod packed;
 mod pairs;

@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hammerspace::Snapshot;
 use jni::EnvUnowned;
-use jni::objects::{JByteArray, JClass, JObject};
+use jni::objects::{JClass, JObject};
 use jni::sys::jlong;
 
 use crate::errors::answer;
-use crate::{bytes, handle, packed, reader};
+use crate::jvm::Array;
+use crate::{handle, packed, reader};
 
 /// A call gives no further pair once it has as many bytes.
 const ENOUGH: usize = 8192;
@@ -70,18 +71,18 @@ impl Pairs {
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_hammerspace_NativeReader_pairs<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) -> jlong {
-    answer(&mut env, |env| {
-        let walk = Walk::new(reader::snapshot(env, &this)?);
+    answer(&mut env, |jvm| {
+        let walk = Walk::new(reader::snapshot(jvm, &this)?);
         Ok(handle::address_of(Pairs(Mutex::new(Some(walk)))))
     })
 }
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_hammerspace_NativePairs_next<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) -> JByteArray<'l> {
-    answer(&mut env, |env| {
+extern "system" fn Java_hammerspace_NativePairs_next<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) -> Array {
+    answer(&mut env, |jvm| {
         // SAFETY: the receiver is a `NativePairs`, whose address `NativeReader.pairs` made.
-        let pairs: &Pairs = unsafe { handle::of(env, &this) };
-        bytes::array(env, &pairs.step()?)
+        let pairs: &Pairs = unsafe { handle::of(jvm, &this) };
+        jvm.array(&pairs.step()?)
     })
 }
 

@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hammerspace::{Snapshot, Space};
+use jni::EnvUnowned;
 use jni::objects::{JByteArray, JByteBuffer, JClass, JObject, JString};
 use jni::sys::{jboolean, jint, jlong};
-use jni::{Env, EnvUnowned};
 
-use crate::bytes::{self, Bytes};
-use crate::errors::{Result, answer, invalid};
+use crate::errors::{Result, answer, answer_by, invalid};
 use crate::handle::{self, Held, Open};
+use crate::jvm::{Array, Jvm, too_long};
 use crate::{options, packed};
 
 /// What is read.
@@ -28,22 +28,22 @@ const ABSENT: jint = -1;
 
 /// The source of a `NativeReader` that is open.
 #[inline]
-fn open(env: &Env<'_>, this: &JObject<'_>) -> Result<Open<Source>> {
+fn open(jvm: Jvm<'_>, this: &JObject<'_>) -> Result<Open<Source>> {
     // SAFETY: the receivers of the methods below are `NativeReader`s, whose addresses `address_of` makes here.
-    unsafe { handle::of::<Held<Source>>(env, this) }.get("space or snapshot")
+    unsafe { handle::of::<Held<Source>>(jvm, this) }.get("space or snapshot")
 }
 
 /// The space of a `NativeReader` that is open.
-pub(crate) fn space(env: &Env<'_>, this: &JObject<'_>) -> Result<Arc<Space>> {
-    match &*open(env, this)? {
+pub(crate) fn space(jvm: Jvm<'_>, this: &JObject<'_>) -> Result<Arc<Space>> {
+    match &*open(jvm, this)? {
         Source::Space(space) => Ok(Arc::clone(space)),
         Source::Snapshot(_) => Err(invalid("a snapshot stays as it is", "use the space that it was taken of")),
     }
 }
 
 /// What a `NativeReader` that is open reads now.
-pub(crate) fn snapshot(env: &Env<'_>, this: &JObject<'_>) -> Result<Snapshot> {
-    Ok(open(env, this)?.snapshot())
+pub(crate) fn snapshot(jvm: Jvm<'_>, this: &JObject<'_>) -> Result<Snapshot> {
+    Ok(open(jvm, this)?.snapshot())
 }
 
 impl Source {
@@ -79,8 +79,8 @@ extern "system" fn Java_hammerspace_NativeReader_open<'l>(
     create: jboolean,
     options: JString<'l>,
 ) -> jlong {
-    answer(&mut env, |env| {
-        let path = Bytes::of(env, &path)?;
+    answer_by(&mut env, |env| {
+        let path = Jvm::from(&*env).bytes(&path)?;
         let path = Path::new(OsStr::from_bytes(&path));
         let options = options::parse(&options.try_to_string(env)?)?;
         let space = if create { options.create(path) } else { options.open(path) }?;
@@ -90,14 +90,14 @@ extern "system" fn Java_hammerspace_NativeReader_open<'l>(
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_hammerspace_NativeReader_snapshot<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) -> jlong {
-    answer(&mut env, |env| Ok(Held::address_of(Source::Snapshot(snapshot(env, &this)?))))
+    answer(&mut env, |jvm| Ok(Held::address_of(Source::Snapshot(snapshot(jvm, &this)?))))
 }
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_hammerspace_NativeReader_close<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) {
-    answer(&mut env, |env| {
+    answer(&mut env, |jvm| {
         // SAFETY: as in `open`.
-        unsafe { handle::of::<Held<Source>>(env, &this) }.close();
+        unsafe { handle::of::<Held<Source>>(jvm, &this) }.close();
         Ok(())
     });
 }
@@ -116,10 +116,10 @@ extern "system" fn Java_hammerspace_NativeReader_get<'l>(
     mut env: EnvUnowned<'l>,
     this: JObject<'l>,
     key: JByteArray<'l>,
-) -> JByteArray<'l> {
-    answer(&mut env, |env| {
-        let key = Bytes::of(env, &key)?;
-        let found = open(env, &this)?.get_with(&key, |value| bytes::array(env, value))?;
+) -> Array {
+    answer(&mut env, |jvm| {
+        let key = jvm.bytes(&key)?;
+        let found = open(jvm, &this)?.get_with(&key, |value| jvm.array(value))?;
         Ok(found.unwrap_or_default())
     })
 }
@@ -133,7 +133,7 @@ extern "system" fn Java_hammerspace_NativeReader_copy<'l>(
     at: jint,
     room: jint,
 ) -> jint {
-    answer(&mut env, |env| copied(env, &this, &key, room, |value| bytes::copy_out(env, value, &into, at)))
+    answer(&mut env, |jvm| copied(jvm, &this, &key, room, |value| jvm.copy_out(value, &into, at)))
 }
 
 #[unsafe(no_mangle)]
@@ -145,14 +145,11 @@ extern "system" fn Java_hammerspace_NativeReader_copyDirect<'l>(
     at: jint,
     room: jint,
 ) -> jint {
-    answer(&mut env, |env| {
-        let capacity = env.get_direct_buffer_capacity(&into)?;
-        let memory = env.get_direct_buffer_address(&into)?;
-        let at = usize::try_from(at).ok().filter(|at| capacity.saturating_sub(*at) >= room.cast_unsigned() as usize);
-        let at = at.ok_or_else(|| invalid("the buffer has no such place", "report it"))?;
-        copied(env, &this, &key, room, |value| {
-            // SAFETY: the value has no more bytes than there is room for, and that lies in the buffer, which the caller holds.
-            unsafe { bytes::copy_to(value, memory.add(at)) }
+    answer(&mut env, |jvm| {
+        copied(jvm, &this, &key, room, |value| {
+            // SAFETY: `SpaceReader.read` gives a direct buffer that may be written to, its position, and how much remains of it; the
+            // value is no longer.
+            unsafe { jvm.copy_to(value, &into, at) }
         })
     })
 }
@@ -160,15 +157,15 @@ extern "system" fn Java_hammerspace_NativeReader_copyDirect<'l>(
 /// Has a value copied that is no longer than there is room for. Gives its length either way.
 #[inline]
 fn copied(
-    env: &Env<'_>,
+    jvm: Jvm<'_>,
     this: &JObject<'_>,
     key: &JByteArray<'_>,
     room: jint,
     copy: impl FnOnce(&[u8]),
 ) -> Result<jint> {
-    let key = Bytes::of(env, key)?;
-    let found = open(env, this)?.get_with(&key, |value| {
-        let Ok(len) = jint::try_from(value.len()) else { return Err(bytes::too_long(value.len())) };
+    let key = jvm.bytes(key)?;
+    let found = open(jvm, this)?.get_with(&key, |value| {
+        let Ok(len) = jint::try_from(value.len()) else { return Err(too_long(value.len())) };
         if len <= room {
             copy(value);
         }
@@ -182,18 +179,18 @@ extern "system" fn Java_hammerspace_NativeReader_getMany<'l>(
     mut env: EnvUnowned<'l>,
     this: JObject<'l>,
     keys: JByteArray<'l>,
-) -> JByteArray<'l> {
-    answer(&mut env, |env| {
-        let keys = Bytes::of(env, &keys)?;
+) -> Array {
+    answer(&mut env, |jvm| {
+        let keys = jvm.bytes(&keys)?;
         let keys = packed::pieces(&keys)?;
         // No value is given for a key that no space can have, whatever is found for what takes its place.
         let wanted: Vec<&[u8]> = keys.iter().map(|key| key.unwrap_or_default()).collect();
-        let snapshot = snapshot(env, &this)?;
+        let snapshot = snapshot(jvm, &this)?;
         let mut values = Vec::new();
         for (key, value) in keys.iter().zip(snapshot.get_many(&wanted)?) {
             packed::push(&mut values, key.and(value.as_deref()));
         }
-        bytes::array(env, &values)
+        jvm.array(&values)
     })
 }
 
@@ -203,26 +200,26 @@ extern "system" fn Java_hammerspace_NativeReader_contains<'l>(
     this: JObject<'l>,
     key: JByteArray<'l>,
 ) -> jboolean {
-    answer(&mut env, |env| {
-        let key = Bytes::of(env, &key)?;
-        Ok(open(env, &this)?.contains(&key)?)
+    answer(&mut env, |jvm| {
+        let key = jvm.bytes(&key)?;
+        Ok(open(jvm, &this)?.contains(&key)?)
     })
 }
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_hammerspace_NativeReader_size<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) -> jlong {
-    answer(&mut env, |env| Ok(snapshot(env, &this)?.len().cast_signed()))
+    answer(&mut env, |jvm| Ok(snapshot(jvm, &this)?.len().cast_signed()))
 }
 
 /// Zero where the version has none.
 #[unsafe(no_mangle)]
 extern "system" fn Java_hammerspace_NativeReader_number<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) -> jlong {
-    answer(&mut env, |env| Ok(snapshot(env, &this)?.number().unwrap_or_default().cast_signed()))
+    answer(&mut env, |jvm| Ok(snapshot(jvm, &this)?.number().unwrap_or_default().cast_signed()))
 }
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_hammerspace_NativeReader_refresh<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) -> jboolean {
-    answer(&mut env, |env| match &*open(env, &this)? {
+    answer(&mut env, |jvm| match &*open(jvm, &this)? {
         Source::Space(space) => Ok(space.refresh()?),
         Source::Snapshot(_) => Ok(false),
     })
@@ -230,8 +227,8 @@ extern "system" fn Java_hammerspace_NativeReader_refresh<'l>(mut env: EnvUnowned
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_hammerspace_NativeReader_clear<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) {
-    answer(&mut env, |env| {
-        let space = space(env, &this)?;
+    answer(&mut env, |jvm| {
+        let space = space(jvm, &this)?;
         space.clear()?;
         space.refresh()?;
         Ok(())
@@ -245,8 +242,8 @@ extern "system" fn Java_hammerspace_NativeReader_rollback<'l>(
     this: JObject<'l>,
     number: jlong,
 ) -> jlong {
-    answer(&mut env, |env| {
-        let space = space(env, &this)?;
+    answer(&mut env, |jvm| {
+        let space = space(jvm, &this)?;
         let now = space.rollback((number != 0).then_some(number.cast_unsigned()))?;
         space.refresh()?;
         Ok(now.cast_signed())

@@ -7,8 +7,8 @@ use jni::objects::{JObject, JObjectArray, JValue};
 use jni::sys::jint;
 use jni::{Env, EnvUnowned, jni_sig, jni_str};
 
-use crate::bytes::too_long;
-use crate::errors::{Result, answer};
+use crate::errors::{Result, answer_by};
+use crate::jvm::{Jvm, too_long};
 use crate::reader::space;
 
 /// An array of `Version`, newest first.
@@ -17,8 +17,8 @@ extern "system" fn Java_hammerspace_NativeReader_versions<'l>(
     mut env: EnvUnowned<'l>,
     this: JObject<'l>,
 ) -> JObjectArray<'l> {
-    answer(&mut env, |env| {
-        let versions = space(env, &this)?.versions()?;
+    answer_by(&mut env, |env| {
+        let versions = space(Jvm::from(&*env), &this)?.versions()?;
         let len = jint::try_from(versions.len()).map_err(|_| too_long(versions.len()))?;
         let class = jni_str!("hammerspace/Version");
         let array = env.new_object_array(len, class, JObject::null())?;

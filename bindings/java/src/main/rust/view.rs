@@ -7,9 +7,9 @@ use jni::EnvUnowned;
 use jni::objects::{JByteArray, JByteBuffer, JClass, JObject};
 use jni::sys::{jint, jlong};
 
-use crate::bytes::{Bytes, too_long};
-use crate::errors::answer;
+use crate::errors::{answer, answer_by};
 use crate::handle;
+use crate::jvm::too_long;
 use crate::reader::snapshot;
 
 /// Bytes, and what keeps them in place.
@@ -26,9 +26,9 @@ extern "system" fn Java_hammerspace_NativeReader_pin<'l>(
     this: JObject<'l>,
     key: JByteArray<'l>,
 ) -> jlong {
-    answer(&mut env, |env| {
-        let key = Bytes::of(env, &key)?;
-        let snapshot = snapshot(env, &this)?;
+    answer(&mut env, |jvm| {
+        let key = jvm.bytes(&key)?;
+        let snapshot = snapshot(jvm, &this)?;
         let Some(bytes) = snapshot.get(&*key)? else { return Ok(0) };
         if jint::try_from(bytes.len()).is_err() {
             return Err(too_long(bytes.len()));
@@ -48,7 +48,7 @@ extern "system" fn Java_hammerspace_NativeView_buffer<'l>(
     _class: JClass<'l>,
     address: jlong,
 ) -> JByteBuffer<'l> {
-    answer(&mut env, |env| {
+    answer_by(&mut env, |env| {
         // SAFETY: `NativeView` calls this with the address of a view that it has not freed.
         let bytes = unsafe { &*(address as *const View) }.bytes.as_ref();
         // SAFETY: the memory is there until the view is freed. Nothing writes to it: the buffer is seen by nobody but through its

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hammerspace::Space;
 use jni::objects::{JByteArray, JClass, JObject, JObjectArray};
-use jni::sys::{jboolean, jlong};
-use jni::{Env, EnvUnowned, jni_str};
+use jni::sys::{jboolean, jint, jlong};
+use jni::{EnvUnowned, jni_str};
 
-use crate::bytes::{self, Bytes};
-use crate::errors::{Failure, Result, answer, invalid};
+use crate::errors::{Failure, Result, answer, answer_by, invalid};
+use crate::jvm::{Array, Jvm, too_long};
 use crate::{handle, reader};
 
 struct Writer {
@@ -48,9 +48,9 @@ fn ended() -> Failure {
     invalid("this writer has published or was closed", "take a new one: `writer` or `replace` of the space")
 }
 
-fn of<'a>(env: &Env<'_>, this: &'a JObject<'_>) -> &'a Writer {
+fn of<'a>(jvm: Jvm<'_>, this: &'a JObject<'_>) -> &'a Writer {
     // SAFETY: the receivers of the methods below are `NativeWriter`s, whose addresses `NativeReader.writer` makes.
-    unsafe { handle::of(env, this) }
+    unsafe { handle::of(jvm, this) }
 }
 
 #[unsafe(no_mangle)]
@@ -59,8 +59,8 @@ extern "system" fn Java_hammerspace_NativeReader_writer<'l>(
     this: JObject<'l>,
     replace: jboolean,
 ) -> jlong {
-    answer(&mut env, |env| {
-        let space = reader::space(env, &this)?;
+    answer(&mut env, |jvm| {
+        let space = reader::space(jvm, &this)?;
         let writer = if replace { space.replace() } else { space.writer() }?;
         Ok(handle::address_of(Writer { space, draft: Mutex::new(Some(writer)) }))
     })
@@ -82,9 +82,9 @@ extern "system" fn Java_hammerspace_NativeWriter_put<'l>(
     key: JByteArray<'l>,
     value: JByteArray<'l>,
 ) {
-    answer(&mut env, |env| {
-        let (key, value) = (Bytes::of(env, &key)?, Bytes::of(env, &value)?);
-        of(env, &this).with(|writer| writer.put(&*key, &*value))
+    answer(&mut env, |jvm| {
+        let (key, value) = (jvm.bytes(&key)?, jvm.bytes(&value)?);
+        of(jvm, &this).with(|writer| writer.put(&*key, &*value))
     });
 }
 
@@ -94,9 +94,9 @@ extern "system" fn Java_hammerspace_NativeWriter_delete<'l>(
     this: JObject<'l>,
     key: JByteArray<'l>,
 ) {
-    answer(&mut env, |env| {
-        let key = Bytes::of(env, &key)?;
-        of(env, &this).with(|writer| writer.delete(&*key))
+    answer(&mut env, |jvm| {
+        let key = jvm.bytes(&key)?;
+        of(jvm, &this).with(|writer| writer.delete(&*key))
     });
 }
 
@@ -105,17 +105,17 @@ extern "system" fn Java_hammerspace_NativeWriter_get<'l>(
     mut env: EnvUnowned<'l>,
     this: JObject<'l>,
     key: JByteArray<'l>,
-) -> JByteArray<'l> {
-    answer(&mut env, |env| {
-        let key = Bytes::of(env, &key)?;
-        let found = of(env, &this).with(|writer| writer.get(&*key))?;
-        found.map_or_else(|| Ok(JByteArray::default()), |value| bytes::array(env, &value))
+) -> Array {
+    answer(&mut env, |jvm| {
+        let key = jvm.bytes(&key)?;
+        let found = of(jvm, &this).with(|writer| writer.get(&*key))?;
+        found.map_or_else(|| Ok(Array::default()), |value| jvm.array(&value))
     })
 }
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_hammerspace_NativeWriter_size<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) -> jlong {
-    answer(&mut env, |env| Ok(of(env, &this).with(hammerspace::Writer::count)?.cast_signed()))
+    answer(&mut env, |jvm| Ok(of(jvm, &this).with(hammerspace::Writer::count)?.cast_signed()))
 }
 
 #[unsafe(no_mangle)]
@@ -123,12 +123,12 @@ extern "system" fn Java_hammerspace_NativeWriter_keys<'l>(
     mut env: EnvUnowned<'l>,
     this: JObject<'l>,
 ) -> JObjectArray<'l> {
-    answer(&mut env, |env| {
-        let keys = of(env, &this).with(hammerspace::Writer::keys)?;
-        let len = i32::try_from(keys.len()).map_err(|_| bytes::too_long(keys.len()))?;
+    answer_by(&mut env, |env| {
+        let keys = of(Jvm::from(&*env), &this).with(hammerspace::Writer::keys)?;
+        let len = jint::try_from(keys.len()).map_err(|_| too_long(keys.len()))?;
         let array = env.new_object_array(len, jni_str!("[B"), JObject::null())?;
         for (at, key) in keys.iter().enumerate() {
-            let key = bytes::array(env, key)?;
+            let key = env.byte_array_from_slice(key)?;
             array.set_element(env, at, &key)?;
             env.delete_local_ref(key);
         }
@@ -138,8 +138,8 @@ extern "system" fn Java_hammerspace_NativeWriter_keys<'l>(
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_hammerspace_NativeWriter_clear<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) {
-    answer(&mut env, |env| {
-        let this = of(env, &this);
+    answer(&mut env, |jvm| {
+        let this = of(jvm, &this);
         this.with(|_| Ok(()))?;
         let empty = this.space.replace()?;
         drop(this.with(|writer| Ok(mem::replace(writer, empty)))?);
@@ -149,14 +149,14 @@ extern "system" fn Java_hammerspace_NativeWriter_clear<'l>(mut env: EnvUnowned<'
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_hammerspace_NativeWriter_publish<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) -> jlong {
-    answer(&mut env, |env| Ok(of(env, &this).publish()?.cast_signed()))
+    answer(&mut env, |jvm| Ok(of(jvm, &this).publish()?.cast_signed()))
 }
 
 /// Gives up what is pending.
 #[unsafe(no_mangle)]
 extern "system" fn Java_hammerspace_NativeWriter_close<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) {
-    answer(&mut env, |env| {
-        let pending = of(env, &this).lock().take();
+    answer(&mut env, |jvm| {
+        let pending = of(jvm, &this).lock().take();
         drop(pending);
         Ok(())
     });
