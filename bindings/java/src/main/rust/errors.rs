@@ -141,5 +141,6 @@ fn class(kind: Kind) -> &'static JNIStr {
         Kind::Missing => jni_str!("hammerspace/MissingException"),
         Kind::OwnerDead => jni_str!("hammerspace/OwnerDeadException"),
         Kind::Io => jni_str!("hammerspace/IoException"),
+        Kind::Changed => jni_str!("hammerspace/ChangedException"),
     }
 }

@@ -27,6 +27,7 @@ fn option(options: Options, name: &str, value: &str) -> Result<Options> {
         "durability" => options.durability(one_of(name, value, &DURABILITY)?),
         "poll" => options.poll(duration(name, value)?),
         "paging" => options.paging(one_of(name, value, &Paging::ALL.map(|way| (way.name(), way)))?),
+        "update_timeout" => options.update_timeout(duration(name, value)?),
         "mend" => options.mend(),
         _ => return Err(impossible("an option", name)),
     })

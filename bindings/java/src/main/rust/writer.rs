@@ -1,6 +1,5 @@
 //! Writing: the next version, private until it is published.
 
-use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hammerspace::Space;
@@ -54,16 +53,29 @@ fn of<'a>(jvm: Jvm<'_>, this: &'a JObject<'_>) -> &'a Writer {
 }
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_hammerspace_NativeReader_writer<'l>(
-    mut env: EnvUnowned<'l>,
-    this: JObject<'l>,
-    replace: jboolean,
-) -> jlong {
-    answer(&mut env, |jvm| {
-        let space = reader::space(jvm, &this)?;
-        let writer = if replace { space.replace() } else { space.writer() }?;
-        Ok(handle::address_of(Writer { space, draft: Mutex::new(Some(writer)) }))
-    })
+extern "system" fn Java_hammerspace_NativeReader_writer<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) -> jlong {
+    answer(&mut env, |jvm| begin(jvm, &this, Space::writer))
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_hammerspace_NativeReader_replace<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) -> jlong {
+    answer(&mut env, |jvm| begin(jvm, &this, Space::replace))
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_hammerspace_NativeReader_updater<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) -> jlong {
+    answer(&mut env, |jvm| begin(jvm, &this, Space::updater))
+}
+
+/// The address of a new writer, which begins in one of these ways.
+fn begin(
+    jvm: Jvm<'_>,
+    this: &JObject<'_>,
+    how: impl FnOnce(&Space) -> hammerspace::Result<hammerspace::Writer>,
+) -> Result<jlong> {
+    let space = reader::space(jvm, this)?;
+    let draft = Mutex::new(Some(how(&space)?));
+    Ok(handle::address_of(Writer { space, draft }))
 }
 
 #[unsafe(no_mangle)]
@@ -138,13 +150,17 @@ extern "system" fn Java_hammerspace_NativeWriter_keys<'l>(
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_hammerspace_NativeWriter_clear<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) {
-    answer(&mut env, |jvm| {
-        let this = of(jvm, &this);
-        this.with(|_| Ok(()))?;
-        let empty = this.space.replace()?;
-        drop(this.with(|writer| Ok(mem::replace(writer, empty)))?);
-        Ok(())
-    });
+    answer(&mut env, |jvm| of(jvm, &this).with(hammerspace::Writer::clear));
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_hammerspace_NativeWriter_restart<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) {
+    answer(&mut env, |jvm| of(jvm, &this).with(hammerspace::Writer::restart));
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_hammerspace_NativeWriter_isChanged<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) -> jboolean {
+    answer(&mut env, |jvm| of(jvm, &this).with(|writer| Ok(writer.is_changed())))
 }
 
 #[unsafe(no_mangle)]

@@ -19,7 +19,8 @@ public abstract sealed class HammerspaceException extends RuntimeException
                 PermissionException,
                 MissingException,
                 OwnerDeadException,
-                IoException {
+                IoException,
+                ChangedException {
     private static final long serialVersionUID = 1;
 
     /** What was found, without place and remedy. */

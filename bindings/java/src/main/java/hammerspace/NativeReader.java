@@ -49,8 +49,14 @@ final class NativeReader extends Handle {
 
     native Version[] versions();
 
-    /** Gives the address of a {@link NativeWriter}. */
-    native long writer(boolean replace);
+    /** Gives the address of a {@link NativeWriter} that starts from the current version. */
+    native long writer();
+
+    /** Gives the address of one that starts empty. */
+    native long replace();
+
+    /** Gives the address of one that has waited for its turn. */
+    native long updater();
 
     /** Gives the address of {@link NativePairs}. */
     native long pairs();

@@ -20,6 +20,11 @@ final class NativeWriter extends Handle {
 
     native void clear();
 
+    /** Drops what is pending, and starts from the current version. */
+    native void restart();
+
+    native boolean isChanged();
+
     native long publish();
 
     native void close();

@@ -102,6 +102,16 @@ public final class Options {
     }
 
     /**
+     * How long {@link Space#update} and {@link Space#updater} wait for the updates before them: one minute by default.
+     *
+     * @param limit a duration; {@code ChronoUnit.FOREVER.getDuration()} for as long as it takes
+     * @return these options and that
+     */
+    public Options updateTimeout(Duration limit) {
+        return with("update_timeout", limit.getSeconds() + "." + limit.getNano());
+    }
+
+    /**
      * How pages come into memory: on demand by default.
      *
      * @param paging how

@@ -3,6 +3,7 @@ package hammerspace;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * A map in a directory, shared by every process that opens it.
@@ -24,6 +25,9 @@ import java.util.Map;
  * @param <V> what values are in Java
  */
 public final class Space<K, V> extends SpaceReader<K, V> {
+    /** How often an update runs, where others publish each time. */
+    private static final int UPDATE_RUNS = 100;
+
     private final Path path;
 
     private Space(Path path, NativeReader reader, Codec<K> keys, Codec<V> values) {
@@ -106,7 +110,7 @@ public final class Space<K, V> extends SpaceReader<K, V> {
      * @return a writer, to be closed
      */
     public Writer<K, V> writer() {
-        return new Writer<>(new NativeWriter(reader.writer(false)), keys, values);
+        return new Writer<>(new NativeWriter(reader.writer()), keys, values);
     }
 
     /**
@@ -115,7 +119,38 @@ public final class Space<K, V> extends SpaceReader<K, V> {
      * @return a writer, to be closed
      */
     public Writer<K, V> replace() {
-        return new Writer<>(new NativeWriter(reader.writer(true)), keys, values);
+        return new Writer<>(new NativeWriter(reader.replace()), keys, values);
+    }
+
+    /**
+     * Begins a version that starts from the current one, in turn: updates of all threads and processes queue for {@link #updater} and
+     * {@link #update}, so that none loses what another wrote. The turn ends when the writer has published or is closed.
+     *
+     * @return a writer, to be closed. Its {@link Writer#publish} throws {@link ChangedException} where a writer that does not queue has
+     *     published meanwhile
+     * @throws BusyException where the turn does not come {@linkplain Options#updateTimeout in time}
+     */
+    public Writer<K, V> updater() {
+        return new Writer<>(new NativeWriter(reader.updater()), keys, values);
+    }
+
+    /**
+     * Changes the space in turn, so that no update loses what another wrote, and publishes what {@code change} wrote. Where it writes
+     * nothing, or throws, nothing is published.
+     *
+     * <p>A writer that does not queue ({@link #writer}, {@link #replace}, a rollback) may publish meanwhile. Then {@code change} runs
+     * again, on what was published; so it must be repeatable.
+     *
+     * @param change puts and deletes; it neither publishes nor closes the writer
+     * @throws BusyException where the turn does not come {@linkplain Options#updateTimeout in time}
+     * @throws ChangedException where others published each of the hundred times that it ran
+     */
+    public void update(Consumer<? super Writer<K, V>> change) {
+        try (Writer<K, V> writer = updater()) {
+            for (int run = 1; !writer.attempt(change, run == UPDATE_RUNS); run++) {
+                writer.restart();
+            }
+        }
     }
 
     /**

@@ -4,12 +4,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
  * The next version of a space, in the making.
  *
- * <p>Any number of writers may be at work, in any processes; the last to publish wins as a whole. A writer that is closed before it has
- * published leaves nothing behind. As long as one only puts, changes go to disk; from the first time that one calls {@link #get},
+ * <p>Any number of writers may be at work, in any processes; the last to publish wins as a whole, unless it is an {@linkplain
+ * Space#updater update}, which replaces only the version that it started from. A writer that is closed before it has published leaves
+ * nothing behind. As long as one only puts, changes go to disk; from the first time that one calls {@link #get},
  * {@link #size} or {@link #keys}, they are kept in memory, too, outside of Java's heap. Threads may share one, and take turns.
  *
  * @param <K> what keys are in Java
@@ -106,6 +108,27 @@ public final class Writer<K, V> implements AutoCloseable {
      */
     public long publish() {
         return writer.publish();
+    }
+
+    /** One run of an update: whether there is nothing left to do. Where others published, the last run throws. */
+    boolean attempt(Consumer<? super Writer<K, V>> change, boolean isLast) {
+        change.accept(this);
+        try {
+            if (writer.isChanged()) {
+                writer.publish();
+            }
+            return true;
+        } catch (ChangedException outrun) {
+            if (isLast) {
+                throw outrun;
+            }
+            return false;
+        }
+    }
+
+    /** Drops what is pending, and starts from the version that is current by now. */
+    void restart() {
+        writer.restart();
     }
 
     /** Gives up what has not been published: nothing is left behind. */

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -189,7 +190,7 @@ final class SpecRunner {
     }
 
     private Outcome open(String name, String verb, List<byte[]> words) {
-        Options options = Scratch.FAST;
+        Options options = Scratch.FAST.updateTimeout(Duration.ofMillis(50));
         for (byte[] word : words) {
             String[] option = text(word).split("=", 2);
             options = with(options, option[0], option[1]);
@@ -238,6 +239,9 @@ final class SpecRunner {
                 return Outcome.of(handle.held());
             case "update":
                 handle.pending = space.writer();
+                return Outcome.SILENT;
+            case "turn":
+                handle.pending = space.updater();
                 return Outcome.SILENT;
             case "replace":
                 handle.pending = space.replace();
