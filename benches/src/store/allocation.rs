@@ -92,7 +92,7 @@ impl Work {
                             memory.set_limit(segments + index)?;
                         }
                     }
-                    if memory.put(TABLE, Key::Integer(id), 0, &value[..size as usize], None, |_| true).is_err() {
+                    if memory.put(TABLE, Key::Integer(id), &value[..size as usize]).is_err() {
                         return Ok(None);
                     }
                 }

@@ -65,7 +65,7 @@ fn real(setup: &Setup) -> Result<f64> {
     let records = live * PER_SEGMENT;
     let put = |key: u64| {
         let value = [0; (RECORD - 16) as usize];
-        memory.put(TABLE, Key::Integer(key), 0, &value, None, |_| true).map(drop)
+        memory.put(TABLE, Key::Integer(key), &value).map(drop)
     };
     // In order, what is cold would lie together from the beginning.
     let mut order: Vec<u64> = (0..records).collect();

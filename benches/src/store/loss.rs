@@ -195,7 +195,7 @@ impl Full {
     fn put(&self, key: u64) -> Result {
         let Values { size, vary } = self.values;
         let len = if vary { fastrand::usize(size / 2..=size * 3 / 2) } else { size };
-        self.store.memory.put(TABLE, Key::Integer(key), 0, &self.bytes[..len], None, |_| true)?;
+        self.store.memory.put(TABLE, Key::Integer(key), &self.bytes[..len])?;
         Ok(())
     }
 

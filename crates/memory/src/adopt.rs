@@ -189,7 +189,7 @@ mod tests {
     fn filled() -> Memory {
         let memory = small(100, 8 << 10);
         for key in 0..400 {
-            memory.put(TABLE, Key::Integer(key), 0, b"value", None, |_| true).unwrap();
+            memory.put(TABLE, Key::Integer(key), b"value").unwrap();
         }
         memory
     }

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::large::VALUE_LEN_MAX;
+use crate::key::OwnedKey;
+use crate::large::{self, VALUE_LEN_MAX};
 use crate::read::{Meta, Seen};
 use crate::record::Record;
 use crate::region::Region;
@@ -20,6 +21,12 @@ impl Old<'_> {
         Seen::of(self.region, self.record).meta()
     }
 
+    /// What the value is.
+    #[inline]
+    pub fn kind(&self) -> u8 {
+        self.record.header.kind()
+    }
+
     /// Bytes of the value.
     #[inline]
     #[expect(clippy::len_without_is_empty, reason = "a value that is empty is nothing special")]
@@ -30,14 +37,31 @@ impl Old<'_> {
         }
     }
 
-    /// Appends the value to `out`. Of a value that lies in several records it gives nothing and says `false`.
+    /// Appends the value to `out`. `false`, and nothing appended, if it lies in parts and one cannot be read.
     #[must_use]
     pub fn read(&self, out: &mut Vec<u8>) -> bool {
-        if self.record.header.is_large() {
-            return false;
+        if let Some(large) = self.large() {
+            return large::read(self.region, large, out).unwrap_or(false);
         }
         self.record.value(self.region).append_to(out);
         true
+    }
+
+    /// The bytes of the value that lie in its record: those of a value in parts say where these are.
+    pub(crate) fn value_in_record(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.record.value(self.region).append_to(&mut bytes);
+        bytes
+    }
+
+    /// The number of its table.
+    pub fn table(&self) -> u16 {
+        self.record.header.table()
+    }
+
+    /// A copy of its key.
+    pub fn key(&self) -> OwnedKey {
+        self.record.key(self.region)
     }
 
     /// A value of eight bytes as a little-endian number.
@@ -58,9 +82,7 @@ impl Old<'_> {
 
     #[cold]
     fn read_large(&self) -> Large {
-        let mut bytes = Vec::new();
-        self.record.value(self.region).append_to(&mut bytes);
-        Large::of(&bytes)
+        Large::of(&self.value_in_record())
     }
 }
 
@@ -150,26 +172,32 @@ pub enum Change<'c> {
     },
 }
 
-impl Change<'_> {
-    /// Whether the value's parts are those of the value before.
-    pub(crate) fn keeps(&self, large: Large) -> bool {
-        match self {
-            Self::Put { value: Value::Parts(parts), .. } => parts.id == large.id,
-            Self::Expire(_) => true,
-            _ => false,
-        }
+/// What a caller decides about a record: what becomes of it, and what the caller wants to know of that.
+#[derive(Clone, Debug)]
+pub struct Decision<'c, R = ()> {
+    /// What becomes of the record.
+    pub change: Change<'c>,
+    /// What [`Updated::result`] will be.
+    pub result: R,
+}
+
+impl<'c> From<Change<'c>> for Decision<'c> {
+    fn from(change: Change<'c>) -> Self {
+        Self { change, result: () }
     }
 }
 
 /// What came of an update.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct Updated<R = ()> {
     pub(crate) seen: Option<Seen>,
-    /// The version it has now: of a record in a table with versions that is there now.
+    /// The version that the record has now; `None` where it is gone, or has none.
     pub version: Option<u64>,
+    /// What the caller decided last.
+    pub result: R,
 }
 
-impl Outcome {
+impl<R> Updated<R> {
     /// What was known of the record before; `None` where there was none.
     #[inline]
     pub fn before(&self) -> Option<Meta> {

@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 
 use hammerspace_error::Result;
 
+use crate::change::Old;
 use crate::flaw::Flaw;
 use crate::flight::ask_for_home;
 use crate::head::Head;
@@ -27,6 +28,7 @@ use crate::region::{CLOCK, MOVED};
 use crate::segment::{Segment, Stream, Use};
 use crate::sync::Ordering::{Relaxed, Release};
 use crate::sync::lock;
+use crate::update::Found;
 use crate::victims::Victims;
 use crate::walk::Walk;
 
@@ -182,7 +184,7 @@ impl Cleaner {
             return Ok(true);
         }
         if owner.dropped.contains(record.header.table()) || Seen::of(region, record).is_expired() {
-            owner.forget(home, at, slot, record, hash);
+            owner.forget(home, &Found { at, slot, old: Old { region, record } }, hash);
             return Ok(true);
         }
         let survivor = Record::new(head.next(), record.header.cleaned());
@@ -227,7 +229,7 @@ mod tests {
     /// Segments that are full, of whose records every fourth is dead: the first one of each, or the one that comes so many later.
     fn worn(first_dead: usize) -> Memory {
         let memory = small(100, 8 << 10);
-        let put = |key| assert!(memory.put(TABLE, Key::Integer(key), 0, &[1; 100], None, |_| true).is_ok());
+        let put = |key| assert!(memory.put(TABLE, Key::Integer(key), &[1; 100]).is_ok());
         (0..KEYS).for_each(put);
         (0..KEYS).skip(first_dead).step_by(4).for_each(put);
         memory
@@ -266,7 +268,7 @@ mod tests {
             assert!(matches!(segment.usage(), Use::Cleaning(_)), "left alone");
             // What cannot be cleaned keeps nobody from writing.
             for round in 0..10 * KEYS {
-                memory.put(TABLE, Key::Integer(round % KEYS), 0, &[2; 100], None, |_| true).unwrap();
+                memory.put(TABLE, Key::Integer(round % KEYS), &[2; 100]).unwrap();
             }
         }
     }

@@ -215,7 +215,7 @@ mod tests {
     const LATE: u64 = 1 << 47;
 
     fn put(memory: &Memory, key: u64, len: usize, expiry: Option<u64>) -> bool {
-        memory.put(TABLE, Key::Integer(key), 0, &vec![7; len], expiry, |_| true).is_ok()
+        memory.put_until(TABLE, Key::Integer(key), &vec![7; len], expiry).is_ok()
     }
 
     /// As they lie in a full store: one that has expired beside one that will much later, in each segment.

@@ -103,7 +103,7 @@ mod tests {
     fn every_key_has_one_turn_in_order_with_its_own_slot() {
         let memory = small(64, 4096);
         for key in 0..50 {
-            memory.put(TABLE, Key::Integer(key), 0, b"value", None, |_| true).unwrap();
+            memory.put(TABLE, Key::Integer(key), b"value").unwrap();
         }
         let region = memory.view().region;
         let hash = |key: usize| memory.hash(TABLE, Key::Integer(key as u64));

@@ -225,12 +225,12 @@ mod tests {
     const OPEN: u64 = KEYS - 1;
 
     fn put(memory: &Memory, table: TableId, key: u64, len: usize) {
-        memory.put(table, Key::Integer(key), 0, &vec![key as u8; len], None, |_| true).unwrap();
+        memory.put(table, Key::Integer(key), &vec![key as u8; len]).unwrap();
     }
 
     fn put_to_expire(memory: &Memory, key: u64, len: usize) {
         let never = u64::MAX >> 16;
-        memory.put(TABLE, Key::Integer(key), 0, &vec![key as u8; len], Some(never), |_| true).unwrap();
+        memory.put_until(TABLE, Key::Integer(key), &vec![key as u8; len], Some(never)).unwrap();
     }
 
     fn filled() -> Memory {
@@ -518,7 +518,7 @@ mod tests {
     fn a_length_is_not_believed_where_zeros_follow() {
         let memory = small(64, 8 << 10).broken();
         let table = TableId { number: 0, is_versioned: false };
-        let put = |key, len| assert!(memory.put(table, Key::Integer(key), 0, &vec![0; len], None, |_| true).is_ok());
+        let put = |key, len| assert!(memory.put(table, Key::Integer(key), &vec![0; len]).is_ok());
         (0..KEYS).for_each(|key| put(key, LEN));
         let (region, old) = (&memory.owner().region, record(&memory, table, 0));
         region.store(old.address, old.header.0 ^ 1 << 6);

@@ -15,7 +15,7 @@
 
 use hammerspace_error::{Error, Kind, Result};
 
-use crate::change::{Change, Large, Old, Outcome, Value};
+use crate::change::{Change, Decision, Large, Old};
 use crate::header::{INLINE_MAX, TABLE_OF_PARTS};
 use crate::index::bucket::{Locked, Patience};
 use crate::key::Key;
@@ -26,7 +26,7 @@ use crate::record::Record;
 use crate::region::{LARGE, PENDING, PENDING_ENTRIES, Region};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::lock;
-use crate::update::{TableId, update};
+use crate::update::{TableId, Target, update};
 
 /// The longest value.
 pub const VALUE_LEN_MAX: u64 = 1 << 30;
@@ -51,6 +51,10 @@ pub(crate) fn part_of(key: &[u8]) -> Option<(u64, u64)> {
     Some((u64::from_le_bytes(id), u64::from_le_bytes(part)))
 }
 
+fn target<'k>(region: &Region, who: For, key: &'k [u8; 16]) -> Target<'k> {
+    Target::of(region, PARTS, Key::Bytes(key), who)
+}
+
 fn hash(region: &Region, key: &[u8; 16]) -> u64 {
     Key::Bytes(key).hash(region.seed, PARTS.number)
 }
@@ -64,8 +68,11 @@ fn check(len: u64) -> Result<()> {
     Err(Error::new(Kind::Invalid, finding).remedy("split the value over several keys"))
 }
 
+/// Parts that were written, and the note of them.
+pub(crate) type Written<'o> = (Large, Pending<'o>);
+
 /// Writes the value of a key of this hash in parts, which nothing names yet.
-fn write<'o>(owner: &'o Owner, who: For, hash: u64, value: &[&[u8]]) -> Result<(Large, Pending<'o>)> {
+pub(crate) fn write<'o>(owner: &'o Owner, who: For, hash: u64, value: &[&[u8]]) -> Result<Written<'o>> {
     let len = value.iter().map(|piece| piece.len() as u64).sum();
     check(len)?;
     let id = owner.region.word(LARGE).fetch_add(1, Relaxed);
@@ -83,33 +90,14 @@ fn write<'o>(owner: &'o Owner, who: For, hash: u64, value: &[&[u8]]) -> Result<(
 }
 
 /// Appends to the parts of a value. `false`, and nothing appended, if it has been replaced and its last part removed.
-fn extend(owner: &Owner, who: For, large: &mut Large, mut bytes: &[u8]) -> Result<bool> {
+pub(crate) fn extend(owner: &Owner, who: For, large: &mut Large, mut bytes: &[u8]) -> Result<bool> {
     check(large.len + bytes.len() as u64)?;
     while !bytes.is_empty() {
         let (part, within) = (large.len / PART_LEN, (large.len % PART_LEN) as usize);
         let (now, rest) = bytes.split_at(bytes.len().min(PART_LEN as usize - within));
         let key = part_key(large.id, part);
-        let mut is_gone = false;
-        update(owner, who, PARTS, Key::Bytes(&key), hash(&owner.region, &key), |old| {
-            match old {
-                // Left by an append that did not come to its end.
-                Some(old) if old.len() > within as u64 => {
-                    let mut kept = Vec::new();
-                    let _ = old.read(&mut kept);
-                    kept.truncate(within);
-                    kept.extend_from_slice(now);
-                    Change::Put { kind: 0, value: kept.into(), expiry: None }
-                }
-                // Somebody may still be reading the value, and must not take these bytes for the part.
-                None if within > 0 => {
-                    is_gone = true;
-                    Change::Keep
-                }
-                // Should the value be replaced meanwhile, the caller removes what is added.
-                _ => Change::Append { kind: 0, bytes: now },
-            }
-        })?;
-        if is_gone {
+        let extended = update(owner, target(&owner.region, who, &key), |old| extend_part(old, within, now))?;
+        if !extended.result {
             return Ok(false);
         }
         large.len += now.len() as u64;
@@ -118,13 +106,31 @@ fn extend(owner: &Owner, who: For, large: &mut Large, mut bytes: &[u8]) -> Resul
     Ok(true)
 }
 
+/// Lets a part have these bytes behind its first `within`. The result is `false` if the part is not there.
+fn extend_part<'b>(old: Option<&Old<'_>>, within: usize, bytes: &'b [u8]) -> Decision<'b, bool> {
+    let change = match old {
+        // Left by an append that did not come to its end.
+        Some(old) if old.len() > within as u64 => {
+            let mut kept = old.value_in_record();
+            kept.truncate(within);
+            kept.extend_from_slice(bytes);
+            Change::Put { kind: 0, value: kept.into(), expiry: None }
+        }
+        // A reader of the value must not take these bytes for the part.
+        None if within > 0 => return Decision { change: Change::Keep, result: false },
+        // Should the value be replaced meanwhile, the caller removes what is added.
+        _ => Change::Append { kind: 0, bytes },
+    };
+    Decision { change, result: true }
+}
+
 /// Removes the parts of a value that nothing names.
 fn remove(owner: &Owner, large: Large) {
     remove_beyond(owner, 0, large);
 }
 
 /// Removes the parts that an append has added to the first `named` bytes of a value.
-fn remove_beyond(owner: &Owner, named: u64, large: Large) {
+pub(crate) fn remove_beyond(owner: &Owner, named: u64, large: Large) {
     let [first, end] = [named, large.len].map(|len| len.div_ceil(PART_LEN));
     for part in (first..end).rev() {
         remove_part(owner, large.id, part);
@@ -143,12 +149,9 @@ fn remove_part(owner: &Owner, id: u64, part: u64) -> bool {
     let region = &owner.region;
     let key = part_key(id, part);
     let Ok(home) = Locked::of(region, hash(region, &key), owner.incarnation) else { return false };
-    let found = home.0.find(|at, slot| {
-        let record = Record::at(region, slot.address());
-        record.is_of(region, PARTS.number, Key::Bytes(&key)).then_some((at, slot, record))
-    });
-    if let Some((at, slot, record)) = found {
-        owner.remove(&home, at, slot, record);
+    let found = target(region, For::Keeper, &key).find(region, &home);
+    if let Some(found) = &found {
+        owner.remove(&home, found);
     }
     found.is_some()
 }
@@ -188,14 +191,14 @@ fn named_len(owner: &Owner, id: u64, hash: u64) -> Result<u64> {
 const CLAIMED: u64 = u64::MAX;
 
 /// A note in the region that parts are being written or removed, until their key's record names them or they are gone.
-struct Pending<'o> {
+pub(crate) struct Pending<'o> {
     region: &'o Region,
     entry: u64,
 }
 
 impl<'o> Pending<'o> {
     /// Waits for room among the notes. [`Kind::Busy`] if there is none for long: others write as many values, or there is damage.
-    fn begin(owner: &'o Owner, id: u64, hash: u64) -> Result<Self> {
+    pub(crate) fn begin(owner: &'o Owner, id: u64, hash: u64) -> Result<Self> {
         let try_begin = || {
             let _beginning = lock(&owner.beginning);
             Self::try_begin(&owner.region, id, hash)
@@ -249,20 +252,10 @@ impl Orphan {
         Some(Self { large, entry })
     }
 
-    /// Bytes of the value that they make up.
-    pub(crate) fn len(&self) -> u64 {
-        self.large.len
-    }
-
     /// Removes them: the record has changed.
     pub(crate) fn remove(self, owner: &Owner) {
         remove(owner, self.large);
-        self.spare(&owner.region);
-    }
-
-    /// Lets them be: the record has not changed.
-    pub(crate) fn spare(self, region: &Region) {
-        drop(self.entry.map(|entry| Pending { region, entry }));
+        drop(self.entry.map(|entry| Pending { region: &owner.region, entry }));
     }
 }
 
@@ -309,141 +302,15 @@ pub(crate) fn get(region: &Region, table: u16, key: Key<'_>, hash: u64, out: &mu
 }
 
 #[cold]
-fn incomplete(large: Large) -> Error {
+pub(crate) fn incomplete(large: Large) -> Error {
     let finding = format!("a value of {} bytes lacks a part", large.len);
     Error::new(Kind::Corrupt, finding).remedy("put the value anew, and create the store anew soon")
-}
-
-/// How long the value of a key is, if it lies in parts.
-fn len_in_parts(region: &Region, table: TableId, key: Key<'_>, hash: u64) -> Result<u64> {
-    let mut value = Vec::new();
-    let seen = read::read(region, table.number, key, hash, &mut value)?;
-    Ok(if seen.is_some_and(|seen| seen.header.is_large()) { Large::of(&value).len } else { 0 })
-}
-
-/// Puts a value that is too long for its record, if `decide` says so of the record there is.
-///
-/// It is asked before any part is written, and again in the end. In a full store the value can take the place of one that is as long. The
-/// old parts go when the new ones are all there, for which there is some room beyond what users may take: one such value at a time.
-pub(crate) fn put<'c>(
-    owner: &Owner,
-    who: For,
-    table: TableId,
-    key: Key<'_>,
-    hash: u64,
-    value: &[u8],
-    mut decide: impl FnMut(Option<&Old<'_>>, Large) -> Change<'c>,
-) -> Result<Outcome> {
-    let mut is_wanted = false;
-    let seen = update(owner, who, table, key, hash, |old| {
-        is_wanted = !matches!(decide(old, Large::default()), Change::Keep);
-        Change::Keep
-    })?;
-    if !is_wanted {
-        return Ok(seen);
-    }
-    let (mut written, mut turn) = (write(owner, who, hash, &[value]), None);
-    if written.as_ref().is_err_and(|error| error.kind() == Kind::Full) {
-        turn = Some(lock(&owner.large));
-        if value.len() as u64 <= len_in_parts(&owner.region, table, key, hash)? {
-            written = write(owner, For::Successor, hash, &[value]);
-        }
-    }
-    let (large, _pending) = written?;
-    let mut is_put = false;
-    let outcome = update(owner, who, table, key, hash, |old| {
-        let change = decide(old, large);
-        is_put = matches!(change, Change::Put { value: Value::Parts(_), .. });
-        change
-    });
-    if outcome.is_err() || !is_put {
-        remove(owner, large);
-    }
-    drop(turn);
-    outcome
-}
-
-/// Appends to a value that is, or becomes, too long for its record, if `decide` says so of the record there is. Such appends take
-/// turns. `None`, and nothing done, where it would fit into its record after all: what lies in parts is always longer.
-pub(crate) fn append<'c>(
-    owner: &Owner,
-    table: TableId,
-    key: Key<'_>,
-    hash: u64,
-    mut decide: impl FnMut(Option<&Old<'_>>, Large) -> Change<'c>,
-    bytes: &[u8],
-) -> Result<Option<Outcome>> {
-    let _turn = lock(&owner.large);
-    let mut missed = None;
-    for _ in 0..read::TRIES {
-        let mut value = Vec::new();
-        let seen = read::read(&owner.region, table.number, key, hash, &mut value)?;
-        let seen = seen.filter(|seen| !seen.is_expired());
-        if seen.is_none() {
-            value.clear();
-        }
-        let is_large = seen.is_some_and(|seen| seen.header.is_large());
-        let before = if is_large { Large::of(&value) } else { Large::default() };
-        if !is_large && value.len() + bytes.len() <= INLINE_MAX {
-            return Ok(None);
-        }
-        let (after, _pending) = if is_large {
-            let pending = Pending::begin(owner, before.id, hash)?;
-            let mut large = before;
-            match extend(owner, For::User, &mut large, bytes) {
-                Ok(true) => (large, pending),
-                // As in `get`: whoever replaced it would have named other parts by now.
-                Ok(false) if missed == Some(before) => return Err(incomplete(before)),
-                Ok(false) => {
-                    missed = Some(before);
-                    continue;
-                }
-                Err(error) => {
-                    remove_beyond(owner, before.len, large);
-                    return Err(error);
-                }
-            }
-        } else {
-            write(owner, For::User, hash, &[&value, bytes])?
-        };
-        let (mut is_decided, mut is_put) = (false, false);
-        let outcome = update(owner, For::User, table, key, hash, |old| {
-            is_decided = same(old, seen.as_ref(), before, &value);
-            let change = if is_decided { decide(old, after) } else { Change::Keep };
-            is_put = matches!(change, Change::Put { .. });
-            change
-        });
-        // Those that were there go with the record that names them: it may still do so, and be there for nobody as it has expired.
-        if outcome.is_err() || !is_put {
-            remove_beyond(owner, before.len, after);
-        }
-        let outcome = outcome?;
-        if is_decided {
-            return Ok(Some(outcome));
-        }
-    }
-    Err(read::restless())
-}
-
-/// Whether a record is still what was seen of it.
-fn same(old: Option<&Old<'_>>, seen: Option<&Seen>, large: Large, value: &[u8]) -> bool {
-    match (old, seen) {
-        (None, None) => true,
-        (Some(old), Some(seen)) => {
-            let mut now = Vec::new();
-            Seen::of(old.region, old.record) == *seen
-                && match old.large() {
-                    Some(now) => now == large,
-                    None => old.read(&mut now) && now == value,
-                }
-        }
-        _ => false,
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::Updated;
     use crate::fixture::{TABLE, small};
     use crate::scan::Cursor;
     use crate::sound::Memory;
@@ -454,19 +321,37 @@ mod tests {
         small(32, 4096)
     }
 
-    fn append(memory: &Memory, bytes: &[u8]) -> Result<Option<Outcome>> {
-        let decide = |_: Option<&Old<'_>>, parts: Large| Change::Put { kind: 0, value: parts.into(), expiry: None };
-        super::append(memory.owner(), TABLE, KEY, memory.hash(TABLE, KEY), decide, bytes)
+    fn append(memory: &Memory, bytes: &[u8]) -> Result<Updated> {
+        memory.append(TABLE, KEY, 0, bytes)
     }
 
-    /// As when it was deleted after its length had been looked at: a short append to a short value in parts would go to the record
-    /// that names them.
     #[test]
-    fn what_has_become_short_does_not_lie_in_parts() {
+    fn what_fits_into_its_record_does_not_lie_in_parts() {
         let memory = memory();
-        assert_eq!((append(&memory, &[1; INLINE_MAX]).unwrap(), memory.verify().records), (None, 0));
-        assert!(append(&memory, &[1; INLINE_MAX + 1]).unwrap().is_some());
+        append(&memory, &[1; INLINE_MAX]).unwrap();
+        assert_eq!(memory.verify().records, 1);
+        append(&memory, &[1; 1]).unwrap();
         assert_eq!(memory.verify().records, 1 + 2);
+    }
+
+    /// As when another thread changed it before the append had its turn: parts that were written for it go.
+    #[test]
+    fn what_has_become_short_meanwhile_does_not_lie_in_parts() {
+        for turns in [1, 2] {
+            let memory = memory();
+            append(&memory, &[1; INLINE_MAX]).unwrap();
+            let mut tries = 0;
+            let decide = |_: Option<&Old<'_>>| {
+                tries += 1;
+                if tries <= turns {
+                    return Change::Append { kind: 0, bytes: &[2; INLINE_MAX] };
+                }
+                Change::Put { kind: 0, value: b"short"[..].into(), expiry: None }
+            };
+            memory.update(TABLE, KEY, decide).unwrap();
+            assert!(tries > turns);
+            assert_eq!((memory.verify().findings, memory.verify().records), (Vec::new(), 1));
+        }
     }
 
     #[test]
@@ -481,15 +366,19 @@ mod tests {
     #[test]
     fn of_a_value_that_is_not_wanted_no_part_is_written() {
         let memory = memory();
-        let put = |len: usize, is_wanted: fn(Option<&Old<'_>>) -> bool| {
-            memory.put(TABLE, KEY, 0, &vec![1; len], None, is_wanted)
+        let value = vec![1; 1 << 20];
+        let put_if = |is_wanted: fn(Option<&Old<'_>>) -> bool| {
+            memory.update(TABLE, KEY, |old| {
+                let put = Change::Put { kind: 0, value: value.as_slice().into(), expiry: None };
+                if is_wanted(old) { put } else { Change::Keep }
+            })
         };
-        put(1, |_| true).unwrap();
+        memory.put(TABLE, KEY, &[1]).unwrap();
         let numbers = memory.view().region.load(LARGE);
-        let refused = put(1 << 20, |old| old.is_none()).unwrap();
+        let refused = put_if(|old| old.is_none()).unwrap();
         assert_eq!((refused.before().is_some(), memory.verify().records), (true, 1));
         assert_eq!(memory.view().region.load(LARGE), numbers);
-        assert_eq!(put(1 << 20, |old| old.is_some()).unwrap_err().kind(), Kind::Full);
+        assert_eq!(put_if(|old| old.is_some()).unwrap_err().kind(), Kind::Full);
     }
 
     /// As when its table was emptied meanwhile.
@@ -497,11 +386,14 @@ mod tests {
     fn an_append_that_is_not_wanted_in_the_end_leaves_the_value_as_it_was() {
         let memory = memory();
         append(&memory, &[1; INLINE_MAX + 100]).unwrap();
-        let (table, hash) = (TABLE, memory.hash(TABLE, KEY));
-        let keep = |_: Option<&Old<'_>>, _: Large| Change::Keep;
-        super::append(memory.owner(), table, KEY, hash, keep, &[2; 2 * INLINE_MAX]).unwrap().unwrap();
+        let mut is_first = true;
+        let bytes = [2; 2 * INLINE_MAX];
+        let once = |_: Option<&Old<'_>>| {
+            if std::mem::take(&mut is_first) { Change::Append { kind: 0, bytes: &bytes } } else { Change::Keep }
+        };
+        memory.update(TABLE, KEY, once).unwrap();
         assert_eq!((memory.verify().findings, memory.verify().records), (Vec::new(), 1 + 2));
-        append(&memory, &[3; INLINE_MAX]).unwrap().unwrap();
+        append(&memory, &[3; INLINE_MAX]).unwrap();
         let mut value = Vec::new();
         memory.view().get(TABLE.number, KEY, &mut value).unwrap();
         assert!(
@@ -523,7 +415,7 @@ mod tests {
         let mut items = Vec::new();
         assert_eq!(memory.view().scan(TABLE.number, Cursor::START, 10, &mut items).unwrap(), None);
         assert_eq!(items.len(), 0);
-        memory.put(TABLE, KEY, 0, b"anew", None, |_| true).unwrap();
+        memory.put(TABLE, KEY, b"anew").unwrap();
     }
 
     /// As when an owner died while one thread removed a value and another had added parts to it.
@@ -547,7 +439,7 @@ mod tests {
         assert_eq!((refused.kind(), memory.verify().records), (Kind::Busy, 0));
         // As the next owner does.
         remove_pending(memory.owner());
-        append(&memory, &[1; INLINE_MAX + 1]).unwrap().unwrap();
+        append(&memory, &[1; INLINE_MAX + 1]).unwrap();
         assert_eq!(memory.verify().records, 1 + 2);
     }
 

@@ -18,6 +18,7 @@
 mod adopt;
 mod change;
 mod cleaner;
+mod commit;
 mod description;
 mod expiries;
 #[cfg(test)]
@@ -35,7 +36,9 @@ mod large;
 mod memory;
 mod options;
 mod owner;
+mod parts;
 mod passes;
+mod plan;
 mod pool;
 mod purge;
 mod read;
@@ -70,8 +73,9 @@ mod schedules;
 #[path = "../tests/it/sound.rs"]
 mod sound;
 
-pub use change::{Change, Large, Old, Outcome, Value};
+pub use change::{Change, Decision, Large, Old, Updated, Value};
 pub use cleaner::Stats;
+pub use commit::{CommitHook, Committed, Effect};
 pub use geometry::Geometry;
 pub use key::{KEY_LEN_MAX, Key, OwnedKey};
 pub use large::VALUE_LEN_MAX;

@@ -8,10 +8,9 @@ use std::thread::JoinHandle;
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::process::Here;
 
-use crate::change::{Change, Large, Old, Outcome};
+use crate::change::{Change, Decision, Old, Updated};
 use crate::cleaner::Stats;
 use crate::flight::in_flight;
-use crate::header::INLINE_MAX;
 use crate::home::{self, Held, Lock};
 use crate::index::split;
 use crate::key::Key;
@@ -22,7 +21,7 @@ use crate::region::{CATALOGUE, INCARNATION, LIMIT, OWNER, Region};
 use crate::region_file::RegionFile;
 use crate::sync::Ordering::{Relaxed, Release};
 use crate::sync::lock;
-use crate::update::{TableId, update};
+use crate::update::{TableId, Target, update, update_at};
 use crate::verify::{Report, verify};
 use crate::view::View;
 use crate::{adopt, large};
@@ -159,96 +158,67 @@ impl Memory {
         }
     }
 
-    /// Changes the record of a key as `decide` says, who sees it as it is. It is asked under a lock, which it must not keep
-    /// for long, and may be asked again; its last answer counts.
+    /// Changes the record of a key as `decide` says, which is given the record there is. It is asked under a lock, which it must not
+    /// keep for long, and may be asked again; its last answer counts. A value may have any length up to [`VALUE_LEN_MAX`](crate::VALUE_LEN_MAX).
     ///
-    /// [`Kind::Full`] if it takes more room than there is: not when it deletes, nor when the record becomes no longer, with the parts that
-    /// it names, unless the file system's memory has ended before the limit. An expiry where there was none makes it 8 bytes longer.
-    pub fn update<'c>(
+    /// [`Kind::Full`] if it takes more room than there is: not when it deletes, nor when the record becomes no longer, unless the file system's
+    /// memory has ended before the limit. An expiry where there was none makes it 8 bytes longer. A value over 64 KiB exists beside the one
+    /// that it replaces until it is there as a whole. In a full store there is room for that, for one such value at a time, where it is no
+    /// longer than the old one: two segments, and a hundredth of the limit where that is more. What finds none is `Full` too, and the
+    /// old value stays.
+    pub fn update<'c, R, D: Into<Decision<'c, R>>>(
         &self,
         table: TableId,
         key: Key<'_>,
-        decide: impl FnMut(Option<&Old<'_>>) -> Change<'c>,
-    ) -> Result<Outcome> {
+        mut decide: impl FnMut(Option<&Old<'_>>) -> D,
+    ) -> Result<Updated<R>> {
         self.check()?;
-        update(&self.owner, For::User, table, key, self.hash(table, key), decide)
+        update(&self.owner, self.target(table, key, For::User), |old| decide(old).into())
     }
 
-    /// Puts a value of any length, if `is_wanted` says so of the record there is.
-    ///
-    /// [`Kind::Full`] as with [`update`](Self::update); but a value over 64 KiB exists beside the one that it replaces until it is there
-    /// as a whole. In a full store there is room for that, for one such value at a time, where it is no longer than the old one: two
-    /// segments, and a hundredth of the limit where that is more. What finds none is `Full` too, and the old value stays.
-    pub fn put(
+    /// Changes the records of many keys, one after the other, with the misses of the cache of many keys at the same time. `decide` and `each` are
+    /// given the place of the key. The first error ends it.
+    pub fn update_many<'k, 'c, R, D: Into<Decision<'c, R>>>(
         &self,
         table: TableId,
-        key: Key<'_>,
-        kind: u8,
-        value: &[u8],
-        expiry: Option<u64>,
-        mut is_wanted: impl FnMut(Option<&Old<'_>>) -> bool,
-    ) -> Result<Outcome> {
-        if value.len() <= INLINE_MAX {
-            return self.update(table, key, |old| {
-                if is_wanted(old) { Change::Put { kind, value: value.into(), expiry } } else { Change::Keep }
-            });
-        }
+        count: usize,
+        key: impl Fn(usize) -> Key<'k>,
+        mut decide: impl FnMut(usize, Option<&Old<'_>>) -> D,
+        mut each: impl FnMut(usize, Updated<R>) -> Result<()>,
+    ) -> Result<()> {
         self.check()?;
-        let hash = self.hash(table, key);
-        large::put(&self.owner, For::User, table, key, hash, value, |old, parts| {
-            if is_wanted(old) { Change::Put { kind, value: parts.into(), expiry } } else { Change::Keep }
+        let hash = |at: usize| key(at).hash(self.owner.region.seed, table.number);
+        in_flight(&self.owner.region, count, hash, |at, flight| {
+            let target = Target { table, key: key(at), hash: flight.hash, who: For::User };
+            each(at, update_at(&self.owner, target, flight.place, &mut |old| decide(at, old).into())?)
         })
+    }
+
+    /// Puts bytes, to stay, whatever is there.
+    pub fn put(&self, table: TableId, key: Key<'_>, value: &[u8]) -> Result<Updated> {
+        self.put_until(table, key, value, None)
+    }
+
+    /// The same, until this many milliseconds since 1970.
+    pub fn put_until(&self, table: TableId, key: Key<'_>, value: &[u8], expiry: Option<u64>) -> Result<Updated> {
+        self.update(table, key, |_| Change::Put { kind: 0, value: value.into(), expiry })
     }
 
     /// Puts a value that may be longer than the one before in a full store too, out of room that users leave. For what has to be written so
     /// that much more comes back.
-    pub fn put_to_give_back(&self, table: TableId, key: Key<'_>, value: &[u8]) -> Result<Outcome> {
+    pub fn put_to_give_back(&self, table: TableId, key: Key<'_>, value: &[u8]) -> Result<Updated> {
         self.check()?;
-        let (who, hash) = (For::Keeper, self.hash(table, key));
-        let put = |value| Change::Put { kind: 0, value, expiry: None };
-        if value.len() <= INLINE_MAX {
-            return update(&self.owner, who, table, key, hash, |_| put(value.into()));
-        }
-        large::put(&self.owner, who, table, key, hash, value, |_, parts| put(parts.into()))
+        let put = |_: Option<&Old<'_>>| Change::Put { kind: 0, value: value.into(), expiry: None }.into();
+        update(&self.owner, self.target(table, key, For::Keeper), put)
     }
 
-    /// Appends to a value, which may become of any length; where there is none it begins with these bytes.
-    pub fn append(&self, table: TableId, key: Key<'_>, kind: u8, bytes: &[u8]) -> Result<Outcome> {
-        self.append_if(table, key, kind, bytes, |_| true)
+    /// Appends to a value; where there is none it begins with these bytes.
+    pub fn append(&self, table: TableId, key: Key<'_>, kind: u8, bytes: &[u8]) -> Result<Updated> {
+        self.update(table, key, |_| Change::Append { kind, bytes })
     }
 
-    /// Appends to a value, if `is_wanted` says so of the record there is.
-    pub fn append_if(
-        &self,
-        table: TableId,
-        key: Key<'_>,
-        kind: u8,
-        bytes: &[u8],
-        mut is_wanted: impl FnMut(Option<&Old<'_>>) -> bool,
-    ) -> Result<Outcome> {
-        loop {
-            let mut is_long = false;
-            let outcome = self.update(table, key, |old| {
-                let is_refused = !is_wanted(old);
-                let is_large = old.is_some_and(|old| old.large().is_some());
-                let len = old.map_or(0, Old::len) + bytes.len() as u64;
-                is_long = !is_refused && (is_large || len > INLINE_MAX as u64);
-                if is_refused || is_long { Change::Keep } else { Change::Append { kind, bytes } }
-            })?;
-            if !is_long {
-                return Ok(outcome);
-            }
-            let decide = |old: Option<&Old<'_>>, parts: Large| {
-                if !is_wanted(old) {
-                    return Change::Keep;
-                }
-                Change::Put { kind, value: parts.into(), expiry: old.and_then(|old| old.meta().expiry) }
-            };
-            // Unless it has become short meanwhile.
-            if let Some(outcome) = large::append(&self.owner, table, key, self.hash(table, key), decide, bytes)? {
-                return Ok(outcome);
-            }
-        }
+    fn target<'k>(&self, table: TableId, key: Key<'k>, who: For) -> Target<'k> {
+        Target::of(&self.owner.region, table, key, who)
     }
 
     /// Drops a table, which is not in the list of tables any more. Waits for each thread to end the change it is at, and each cleaner its
@@ -289,20 +259,9 @@ impl Memory {
         self.owner.set_limit(limit)
     }
 
-    /// Gives each key of a batch its turn, in order, for a change of its record, with the memory asked for that this will need: the
-    /// misses of the cache of many keys take place at the same time. The first error ends it.
-    pub fn in_turn<'k>(
-        &self,
-        table: TableId,
-        count: usize,
-        key: impl Fn(usize) -> Key<'k>,
-        mut turn: impl FnMut(usize) -> Result<()>,
-    ) -> Result<()> {
-        in_flight(&self.owner.region, count, |at| self.hash(table, key(at)), |at, _| turn(at))
-    }
-
+    #[cfg(test)]
     pub(crate) fn hash(&self, table: TableId, key: Key<'_>) -> u64 {
-        key.hash(self.owner.region.seed, table.number)
+        self.target(table, key, For::User).hash
     }
 
     /// Removes what dropped tables left in one segment, and lets a cleaner make one free, now. `false` if there is neither.

@@ -1,9 +1,11 @@
 //! What a store is made and opened with.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use hammerspace_error::{Error, Kind, Result};
 
+use crate::commit::CommitHook;
 use crate::geometry::{Geometry, Layout};
 use crate::holes::LEAST;
 use crate::owner::{Owner, seats};
@@ -33,6 +35,8 @@ pub struct Options {
     /// Bytes of a record from which on another one takes the place of a dead one though memory is not scarce; `u64::MAX` if none ever does. For
     /// tests.
     pub least_hole: u64,
+    /// What sees every change at its commit point: a log, or a replica.
+    pub hook: Option<Arc<dyn CommitHook>>,
 }
 
 /// Segments that a limit amounts to in a region. [`Kind::Invalid`] where it cannot have so many, or where they would be too few for
@@ -115,6 +119,7 @@ impl Options {
             geometry: None,
             seed: None,
             least_hole: LEAST,
+            hook: None,
         }
     }
 }
@@ -136,7 +141,7 @@ mod tests {
             let memory = Memory::anonymous(&options).unwrap();
             let is_full = |key: &u64| {
                 let value = vec![1; 100 + *key as usize % 4000];
-                memory.put(TABLE, Key::Integer(*key), 0, &value, None, |_| true).is_err()
+                memory.put(TABLE, Key::Integer(*key), &value).is_err()
             };
             (0..1 << 20).find(is_full).unwrap();
             let owner = memory.owner();

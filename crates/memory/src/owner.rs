@@ -6,12 +6,13 @@
 //! Locks are taken in this order, and nobody waits for an earlier one: large, beginning, seat, splits, purging, expirers, cleaner, pool, passes, home. Splitting
 //! locks all homes of a piece; who holds one waits for nothing.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use hammerspace_error::{Error, Kind, Result};
 
-use crate::change::Old;
 use crate::cleaner::Cleaner;
+use crate::commit::{CommitHook, New};
 use crate::expiries::Expirers;
 use crate::geometry::WORD;
 use crate::index::bucket::{Locked, Patience, stuck};
@@ -23,7 +24,6 @@ use crate::options::Options;
 use crate::passes::Passes;
 use crate::pool::{Backing, For, Pool, heads};
 use crate::purge::Dropped;
-use crate::record::Record;
 use crate::region::{CLOCK, INCARNATION, Region};
 use crate::region_file::RegionFile;
 use crate::seat::Seat;
@@ -31,6 +31,7 @@ use crate::segment::{Segment, Stream};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, lock, thread_number, try_lock};
 use crate::threads::Bell;
+use crate::update::Found;
 
 /// Seats for so many writers.
 pub(crate) fn seats(writers: usize) -> usize {
@@ -67,6 +68,8 @@ pub(crate) struct Owner {
     pub(crate) damaged: AtomicU64,
     /// Whether somebody has deleted the region's file.
     pub(crate) is_deleted: AtomicBool,
+    /// What sees every change, if anything does.
+    pub(crate) hook: Option<Arc<dyn CommitHook>>,
 }
 
 impl Owner {
@@ -93,6 +96,7 @@ impl Owner {
             expirers: Expirers::default(),
             damaged: AtomicU64::new(0),
             is_deleted: AtomicBool::new(false),
+            hook: options.hook.clone(),
         }
     }
 
@@ -119,17 +123,17 @@ impl Owner {
         self.seats.iter().find_map(try_lock).unwrap_or_else(|| lock(&self.seats[first]))
     }
 
-    /// Removes a record that its slot in this home names.
-    pub(crate) fn remove(&self, home: &Locked<'_>, at: &AtomicU64, slot: Slot, record: Record) {
-        home.0.remove(at, slot);
-        Segment::bury_record(&self.region, record);
-        self.live.fetch_sub(record.size, Relaxed);
+    /// Removes a record.
+    pub(crate) fn remove(&self, home: &Locked<'_>, found: &Found<'_>) {
+        self.commit(home, &found.becomes(New::Nothing));
+        Segment::bury_record(&self.region, found.old.record);
+        self.live.fetch_sub(found.old.record.size, Relaxed);
     }
 
-    /// Removes a record that its slot in this home names, and the parts of its value.
-    pub(crate) fn forget(&self, home: Locked<'_>, at: &AtomicU64, slot: Slot, record: Record, hash: u64) {
-        let orphan = Orphan::of(&Old { region: &self.region, record }, hash);
-        self.remove(&home, at, slot, record);
+    /// Removes a record whose key has this hash, and the parts of its value.
+    pub(crate) fn forget(&self, home: Locked<'_>, found: &Found<'_>, hash: u64) {
+        let orphan = Orphan::of(&found.old, hash);
+        self.remove(&home, found);
         drop(home);
         if let Some(orphan) = orphan {
             orphan.remove(self);
@@ -220,12 +224,13 @@ impl Owner {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::Change;
     use crate::fixture::{TABLE, small};
     use crate::key::Key;
     use crate::sound::Memory;
 
     fn put(memory: &Memory, key: u64) -> Result<()> {
-        memory.put(TABLE, Key::Integer(key), 0, &[7; 100], None, |_| true).map(drop)
+        memory.put(TABLE, Key::Integer(key), &[7; 100]).map(drop)
     }
 
     /// Whoever decides may panic: what the lock guards is sound at any instant.
@@ -233,7 +238,7 @@ mod tests {
     fn a_panic_under_a_seat_keeps_nobody_out() {
         let memory = memory();
         let key = Key::Integer(1);
-        let decide = || memory.update(TABLE, key, |_| panic!("while it decides"));
+        let decide = || memory.update(TABLE, key, |_| -> Change<'_> { panic!("while it decides") });
         assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(decide)).is_err());
         put(&memory, 1).unwrap();
         memory.owner().count();

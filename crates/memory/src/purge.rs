@@ -8,12 +8,14 @@
 use crate::expiries::len_with_parts;
 use crate::flaw::Flaw;
 use crate::index::bucket::Locked;
+use crate::index::slot::Slot;
 use crate::owner::Owner;
 use crate::record::Record;
 use crate::region::{Generation, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Use};
 use crate::sync::Ordering::{Acquire, Release};
 use crate::sync::{AtomicU64, Mutex, lock};
+use crate::update::Found;
 use crate::walk::Walk;
 
 /// The tables that were dropped, by number.
@@ -162,13 +164,11 @@ impl Owner {
             if !generation.is_same_use() {
                 break;
             }
-            if let Some((at, slot)) = home.0.find(|at, slot| (slot.address() == record.address).then_some((at, slot))) {
-                // Another may have taken its place, which stays.
-                let record = Record::at(region, record.address);
-                if goes(record) {
-                    bytes += len_with_parts(region, record);
-                    self.forget(home, at, slot, record, hash);
-                }
+            let is_named = |at, slot: Slot| (slot.address() == record.address).then(|| Found::new(region, at, slot));
+            // Another may have taken its place, which stays.
+            if let Some(found) = home.0.find(is_named).filter(|found| goes(found.old.record)) {
+                bytes += len_with_parts(region, found.old.record);
+                self.forget(home, &found, hash);
             }
         }
         Swept { bytes, is_whole: is_whole && (walk.torn_at().is_none() || !generation.is_same_use()) }
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn a_segment_that_does_not_know_of_a_table_is_found() {
         let memory = small(64, 4096).broken();
-        memory.put(TableId { number: 70, is_versioned: false }, Key::Integer(1), 0, b"value", None, |_| true).unwrap();
+        memory.put(TableId { number: 70, is_versioned: false }, Key::Integer(1), b"value").unwrap();
         assert_eq!(memory.verify().faults, 0);
         let region = memory.view().region;
         let mut segments = Segment::all(region);
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn a_segment_that_was_emptied_meanwhile_is_not_damaged() {
         let memory = small(64, 4096).broken();
-        memory.put(TABLE, Key::Integer(1), 0, b"value", None, |_| true).unwrap();
+        memory.put(TABLE, Key::Integer(1), b"value").unwrap();
         let region = memory.view().region;
         let mut segments = Segment::all(region);
         let segment = segments.find(|segment| segment.tables() == 1 << TABLE.number).unwrap();
@@ -218,11 +218,11 @@ mod tests {
     #[test]
     fn dropping_does_not_wait_for_what_was_dropped_before() {
         let memory = small(64, 4096);
-        memory.put(TABLE, Key::Integer(1), 0, b"value", None, |_| true).unwrap();
+        memory.put(TABLE, Key::Integer(1), b"value").unwrap();
         {
             let _purging = lock(&memory.owner().dropped.purging);
             memory.drop_table(TABLE.number).unwrap();
-            memory.put(TABLE, Key::Integer(1), 0, b"value", None, |_| true).unwrap_err();
+            memory.put(TABLE, Key::Integer(1), b"value").unwrap_err();
         }
         assert!(memory.is_dropping(TABLE.number));
         while memory.clean().unwrap() {}

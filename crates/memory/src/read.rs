@@ -267,7 +267,7 @@ mod tests {
         const KEYS: u64 = 20;
         let memory = small(32, 4096).broken();
         for key in (0..KEYS).map(Key::Integer) {
-            memory.put(TABLE, key, 0, b"value", None, |_| true).unwrap();
+            memory.put(TABLE, key, b"value").unwrap();
         }
         let region = memory.view().region;
         let scanned = || {
@@ -282,7 +282,7 @@ mod tests {
             at.store(slot.moved_to(WORD << 36).0, Release);
             assert_eq!(memory.view().get(TABLE.number, key, &mut Vec::new()).unwrap(), None);
             assert_eq!((scanned(), memory.verify().faults), (KEYS - 1, 1));
-            assert!(memory.put(TABLE, key, 0, b"anew", None, |_| true).unwrap().before().is_none());
+            assert!(memory.put(TABLE, key, b"anew").unwrap().before().is_none());
             let mut value = Vec::new();
             assert!(memory.view().get(TABLE.number, key, &mut value).unwrap().is_some() && value == b"anew");
             assert_eq!(scanned(), KEYS);

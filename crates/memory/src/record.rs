@@ -15,7 +15,7 @@
 use hammerspace_error::{Error, Kind, Result};
 
 use crate::geometry::WORD;
-use crate::header::{Header, INLINE_MAX, SEQUENCE_SHIFT, Traits};
+use crate::header::{Header, INLINE_MAX, SEQUENCE_SHIFT};
 use crate::key::{KEY_LEN_MAX, Key, OwnedKey};
 use crate::region::Region;
 use crate::sync::Ordering::Relaxed;
@@ -134,15 +134,12 @@ impl Record {
         region.bytes(self.value_address(), self.header.value_len().min(INLINE_MAX))
     }
 
-    /// Writes all of the record but its value; gives where that goes. Nothing names it yet.
+    /// Writes all of the record but its value and its sequence; gives where the value goes. Nothing names the record yet.
     #[inline]
-    pub(crate) fn write(self, region: &Region, traits: &Traits, key: Key<'_>) -> u64 {
+    pub(crate) fn write(self, region: &Region, expiry: Option<u64>, key: Key<'_>) -> u64 {
         let word = |offset: u64, value: u64| region.word(self.address + offset).store(value, Relaxed);
         word(0, self.header.0);
-        if let Some(sequence) = traits.sequence {
-            word(WORD, sequence << SEQUENCE_SHIFT);
-        }
-        if let Some(expiry) = traits.expiry {
+        if let Some(expiry) = expiry {
             word(self.header.prefix() - WORD, expiry);
         }
         let address = self.key_address();

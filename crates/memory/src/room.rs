@@ -276,7 +276,7 @@ mod tests {
     }
 
     fn put(memory: &Memory, key: u64) -> Result<()> {
-        memory.put(TABLE, Key::Integer(key), 0, &[7; 100], None, |_| true).map(drop)
+        memory.put(TABLE, Key::Integer(key), &[7; 100]).map(drop)
     }
 
     /// As when another thread deletes, and does nothing else.
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn what_has_expired_makes_room_however_old_the_rest_is() {
         let memory = small(600, 4096);
-        let put_for = |key, expiry| memory.put(TABLE, Key::Integer(key), 0, &[7; 100], expiry, |_| true);
+        let put_for = |key, expiry| memory.put_until(TABLE, Key::Integer(key), &[7; 100], expiry);
         let keys = (0..1 << 20).find(|key| put(&memory, *key).is_err()).unwrap();
         for key in (0..keys / 4).step_by(30).chain(keys - 200..keys) {
             memory.update(TABLE, Key::Integer(key), |_| Change::Delete).unwrap();

@@ -113,6 +113,9 @@ fn verify_piece(
         let mut keys: Vec<(u16, OwnedKey)> = Vec::new();
         Home::at(region, piece, bucket, 0).for_each(|at, slot| {
             seen += 1;
+            if slot.is_reserved() {
+                return;
+            }
             let Some(record) = verify_slot(region, at, slot, named, report) else { return };
             let hash = record.hash(region, &mut Vec::new());
             let depth = entry.depth();

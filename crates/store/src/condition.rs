@@ -1,9 +1,10 @@
 //! What a change may ask of the record there is, and what came of it.
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_memory as memory;
+use hammerspace_memory::{self as memory, TableId};
 
 use crate::value::Meta;
+use crate::write::Reply;
 
 /// What must be so for a change to be made. It is looked at and the change is made in one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +30,8 @@ impl Condition {
         Ok(())
     }
 
-    pub(crate) fn holds(self, there: Option<&memory::Meta>) -> bool {
+    pub(crate) fn holds(self, table: TableId, there: Option<&memory::Meta>) -> bool {
+        debug_assert!(self.check(table.is_versioned).is_ok());
         match self {
             Self::Always => true,
             Self::Absent => there.is_none(),
@@ -63,8 +65,8 @@ impl Outcome {
         matches!(self, Self::Done { .. })
     }
 
-    pub(crate) fn of(outcome: memory::Outcome, is_done: bool) -> Self {
-        let before = outcome.before().map(Meta::of);
-        if is_done { Self::Done { version: outcome.version, before } } else { Self::Refused { there: before } }
+    pub(crate) fn of(reply: &Reply) -> Self {
+        let (version, before) = (reply.version, reply.before);
+        if reply.is_done { Self::Done { version, before } } else { Self::Refused { there: before } }
     }
 }

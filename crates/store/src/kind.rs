@@ -15,6 +15,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use hammerspace_error::{Error, Kind, Result};
+use hammerspace_memory::Old;
 
 /// What a value is, and so how another is merged into it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -36,15 +37,31 @@ pub enum ValueKind {
 
 /// How values of a kind merge.
 #[derive(Clone, Copy)]
-pub(crate) enum Rule {
+enum Rule {
     /// The newer counts.
     Replace,
     /// The newer follows the older.
     Append,
     /// Numbers become one number, if there is one.
     Number(fn(i64, i64) -> Option<i64>),
-    /// Nobody here knows.
+    /// No rule that this build knows.
     Unknown,
+}
+
+/// What merging an operand into a value gives.
+pub(crate) enum Folded<'o> {
+    /// The value as it is; the number that it is, if it is one.
+    Keep(Option<i64>),
+    /// These bytes.
+    Replace(&'o [u8]),
+    /// The value, and these bytes behind it.
+    Append(&'o [u8]),
+    /// This number.
+    Number(i64),
+    /// A number beyond 64 bits.
+    Overflow,
+    /// Nothing: the value there cannot be read.
+    Damaged,
 }
 
 impl ValueKind {
@@ -80,7 +97,8 @@ impl ValueKind {
         }
     }
 
-    pub(crate) fn rule(self) -> Rule {
+    #[inline]
+    fn rule(self) -> Rule {
         match self {
             Self::Bytes => Rule::Replace,
             Self::Append => Rule::Append,
@@ -105,6 +123,22 @@ impl ValueKind {
         }
     }
 
+    /// Merges an operand, which [`check`](Self::check) has accepted, into a value of this kind, or into none.
+    #[inline]
+    pub(crate) fn fold<'o>(self, old: Option<&Old<'_>>, operand: &'o [u8]) -> Folded<'o> {
+        match self.rule() {
+            Rule::Replace => Folded::Replace(operand),
+            Rule::Append => Folded::Append(operand),
+            Rule::Number(combine) => fold_number(old, operand, combine),
+            Rule::Unknown => unreachable!("refused by `check`"),
+        }
+    }
+
+    /// A value of this kind, for people.
+    pub(crate) fn show(self, value: &[u8]) -> String {
+        number_of(self, value).map_or_else(|_| format!("{} bytes", value.len()), |number| number.to_string())
+    }
+
     #[cold]
     pub(crate) fn unknown(self) -> Error {
         Error::new(Kind::Unsupported, format!("values of kind {} are beyond this build", self.code()))
@@ -123,13 +157,34 @@ impl ValueKind {
     }
 }
 
+#[inline]
+fn fold_number<'o>(old: Option<&Old<'_>>, operand: &[u8], combine: fn(i64, i64) -> Option<i64>) -> Folded<'o> {
+    let Some(operand) = as_number(operand) else { return Folded::Damaged };
+    let there = match old {
+        Some(old) => match old.word() {
+            Some(word) => word.cast_signed(),
+            None => return Folded::Damaged,
+        },
+        None => return Folded::Number(operand),
+    };
+    match combine(there, operand) {
+        Some(number) if number == there => Folded::Keep(Some(number)),
+        Some(number) => Folded::Number(number),
+        None => Folded::Overflow,
+    }
+}
+
+#[inline]
+fn as_number(value: &[u8]) -> Option<i64> {
+    value.try_into().ok().map(i64::from_le_bytes)
+}
+
 /// A number as values hold it.
 pub(crate) fn number_of(kind: ValueKind, value: &[u8]) -> Result<i64> {
-    let bytes = value.try_into().map_err(|_| {
+    as_number(value).ok_or_else(|| {
         let error = Error::new(Kind::Invalid, format!("{} bytes are no value of kind {kind}", value.len()));
         error.remedy("give a number of 64 bits, in eight little-endian bytes")
-    })?;
-    Ok(i64::from_le_bytes(bytes))
+    })
 }
 
 impl fmt::Display for ValueKind {

@@ -23,6 +23,7 @@ mod changes;
 mod condition;
 mod expiry;
 mod kind;
+mod operation;
 mod scan;
 mod store;
 mod table;
@@ -36,8 +37,9 @@ pub use hammerspace_memory::{
     Cursor, KEY_LEN_MAX, Key, Options, OwnedKey, RegionInfo, RegionState, Report, Usage, VALUE_LEN_MAX, regions,
 };
 pub use kind::ValueKind;
+pub use operation::{Operation, Request};
 pub use scan::Scan;
 pub use store::{DEFAULT_TABLE, Store};
 pub use table::Table;
 pub use value::{Entry, Meta, Value};
-pub use write::{Merged, Put};
+pub use write::{Merged, Put, Reply};

@@ -294,7 +294,7 @@ fn change_catalogue(memory: &Memory, change: impl FnOnce(&mut Catalogue) -> Resu
     let bytes = catalogue.to_bytes();
     memory.begin_catalogue()?;
     let put = match dropped {
-        None => memory.put(catalogue::TABLE, catalogue::KEY, 0, &bytes, None, |_| true),
+        None => memory.put(catalogue::TABLE, catalogue::KEY, &bytes),
         Some(_) => memory.put_to_give_back(catalogue::TABLE, catalogue::KEY, &bytes),
     };
     memory.end_catalogue(stamp)?;

@@ -5,12 +5,14 @@ use std::ops::Range;
 use std::time::{Duration, SystemTime};
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_memory::{self as memory, Change, Key, Memory, Old, TableId};
+use hammerspace_memory::{Change, Decision, Key, Old, Updated};
 
 use crate::condition::{Condition, Outcome};
 use crate::expiry;
-use crate::kind::{Rule, ValueKind, number_of};
+use crate::kind::ValueKind;
+use crate::operation::{Done, Operation, Request, Verdict};
 use crate::table::{Known, Table};
+use crate::value::{Meta, Value};
 
 /// How often a change that finds no room is made anew as tables are dropped meanwhile.
 const WAITS_MAX: u32 = 16;
@@ -62,57 +64,71 @@ pub struct Merged {
     pub number: Option<i64>,
 }
 
-/// What a change is made under: the number is the table's as long as this holds.
-struct Turn<'t> {
-    handle: &'t Table,
-    known: Cell<Known>,
-    is_stale: Cell<bool>,
-}
-
-impl Turn<'_> {
-    fn table(&self) -> TableId {
-        self.known.get().id()
-    }
-
-    /// Asked under the lock of the key's record.
-    #[inline]
-    fn holds(&self) -> bool {
-        let holds = self.handle.holds(&self.known);
-        self.is_stale.set(!holds);
-        holds
-    }
+/// What came of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// Whether the operation was made; if not, its condition did not hold, and nothing was changed.
+    pub is_done: bool,
+    /// The version that the record has now; `None` if it is gone, or its table has no versions.
+    pub version: Option<u64>,
+    /// What was known of the record before; `None` where there was none.
+    pub before: Option<Meta>,
+    /// Bytes of the value there is now.
+    pub len: u64,
+    /// What was merged into a number, that number now.
+    pub number: Option<i64>,
+    /// The value before, if it was asked for.
+    pub old: Option<Vec<u8>>,
 }
 
 impl Table {
-    /// Makes a change until it was made to this table.
+    /// Makes a request of a key's record. All other changes of a record are short for this one.
+    ///
+    /// [`Kind::Full`] if it takes more room than there is; [`Kind::Invalid`] if there is a value of another kind, into which nothing can be
+    /// merged, or if a sum is beyond 64 bits: the value stays as it was.
+    pub fn apply<'k>(&self, key: impl Into<Key<'k>>, request: &Request<'_>) -> Result<Reply> {
+        request.check()?;
+        request.reply(self.change(key.into(), request)?)
+    }
+
+    /// Makes a request until it was made to this table.
     #[inline]
-    fn change<T>(&self, mut make: impl FnMut(&Memory, &Turn<'_>) -> Result<T>) -> Result<T> {
+    fn change(&self, key: Key<'_>, request: &Request<'_>) -> Result<Updated<Verdict>> {
         let memory = self.shared.memory()?;
         let mut waits = 0..WAITS_MAX;
         loop {
-            let turn = Turn { handle: self, known: Cell::new(self.known()), is_stale: Cell::new(false) };
+            let known = Cell::new(self.known());
+            let table = known.get().id();
+            request.condition.check(table.is_versioned)?;
             let changes = self.shared.changes.count();
-            let result = make(memory, &turn);
-            let is_over = match &result {
-                Ok(_) => !turn.is_stale.get(),
-                Err(error) => !self.tries_again(error.kind(), &turn, changes, &mut waits)?,
-            };
-            if is_over {
-                return result;
+            match memory.update(table, key, |old| self.decide(&known, request, old)) {
+                Ok(updated) if updated.result != Verdict::Stale => return Ok(updated),
+                Ok(_) => {}
+                Err(error) if self.is_retried(error.kind(), known.get(), changes, &mut waits)? => {}
+                Err(error) => return Err(error),
             }
             self.learn()?;
         }
     }
 
+    /// Decides under the lock of the key's record, where the number is the table's.
+    #[inline]
+    fn decide<'o>(&self, known: &Cell<Known>, request: &Request<'o>, old: Option<&Old<'_>>) -> Decision<'o, Verdict> {
+        if self.holds(known) {
+            return request.decide(known.get().id(), old);
+        }
+        Decision { change: Change::Keep, result: Verdict::Stale }
+    }
+
     /// Whether a change that was refused for this is made anew; waits first where there may come to be room.
     #[cold]
-    fn tries_again(&self, why: Kind, turn: &Turn<'_>, changes: u64, waits: &mut Range<u32>) -> Result<bool> {
+    fn is_retried(&self, why: Kind, known: Known, changes: u64, waits: &mut Range<u32>) -> Result<bool> {
         Ok(match why {
-            // A number that is being dropped is refused before anything is asked. Where the list of tables has it all the same, that is
+            // A number that is being dropped is refused before anything is asked. If the list of tables has it all the same, the list is
             // damaged.
-            Kind::Missing => self.learn()?.0 != turn.known.get(),
+            Kind::Missing => self.learn()?.0 != known,
             Kind::Full => waits.next().is_some() && self.shared.changes.wait_for_more(changes),
-            _ => turn.is_stale.get(),
+            _ => false,
         })
     }
 
@@ -120,26 +136,14 @@ impl Table {
     ///
     /// [`Kind::Full`] if that takes more room than there is.
     pub fn put<'k>(&self, key: impl Into<Key<'k>>, value: impl AsRef<[u8]>) -> Result<Option<u64>> {
-        match self.put_with(key, value, &Put::default())? {
-            Outcome::Done { version, .. } => Ok(version),
-            Outcome::Refused { .. } => unreachable!("nothing was asked for"),
-        }
+        let put = Operation::Put { kind: ValueKind::Bytes, value: value.as_ref(), expiry: None };
+        Ok(self.change(key.into(), &put.into())?.version)
     }
 
     /// Puts a value of some kind, with an expiry, under a condition.
     pub fn put_with<'k>(&self, key: impl Into<Key<'k>>, value: impl AsRef<[u8]>, put: &Put) -> Result<Outcome> {
-        let (key, value) = (key.into(), value.as_ref());
-        put.kind.check(value)?;
-        let (kind, expiry) = (put.kind.code(), put.expiry.map(expiry::to_millis));
-        self.change(|memory, turn| {
-            put.condition.check(turn.table().is_versioned)?;
-            let mut is_wanted = false;
-            let outcome = memory.put(turn.table(), key, kind, value, expiry, |old| {
-                is_wanted = turn.holds() && put.condition.holds(meta_of(old).as_ref());
-                is_wanted
-            })?;
-            Ok(Outcome::of(outcome, is_wanted))
-        })
+        let operation = Operation::Put { kind: put.kind, value: value.as_ref(), expiry: put.expiry };
+        Ok(Outcome::of(&self.apply(key, &Request::from(operation).when(put.condition))?))
     }
 
     /// Deletes a key. Says whether it was there.
@@ -149,36 +153,23 @@ impl Table {
 
     /// Deletes a key under a condition.
     pub fn delete_if<'k>(&self, key: impl Into<Key<'k>>, condition: Condition) -> Result<Outcome> {
-        self.update_if(key.into(), condition, || Change::Delete)
+        Ok(Outcome::of(&self.apply(key, &Request::from(Operation::Delete).when(condition))?))
+    }
+
+    /// Deletes a key, and gives the value that was there.
+    pub fn take<'k>(&self, key: impl Into<Key<'k>>) -> Result<Option<Value>> {
+        let reply = self.apply(key, &Request::from(Operation::Delete).returning_old())?;
+        Ok(reply.old.zip(reply.before).map(|(bytes, meta)| Value { bytes, meta }))
     }
 
     /// Lets a record end at `expiry`; an instant that has passed ends it now. Says whether it was there. It has a new version then.
     pub fn expire<'k>(&self, key: impl Into<Key<'k>>, expiry: SystemTime) -> Result<bool> {
-        self.set_expiry(key.into(), Some(expiry::to_millis(expiry)))
+        Ok(self.apply(key, &Operation::Expire(Some(expiry)).into())?.is_done)
     }
 
     /// Lets a record stay. Says whether it was there. It has a new version then.
     pub fn persist<'k>(&self, key: impl Into<Key<'k>>) -> Result<bool> {
-        self.set_expiry(key.into(), None)
-    }
-
-    fn set_expiry(&self, key: Key<'_>, expiry: Option<u64>) -> Result<bool> {
-        // What has passed is deleted, which takes no memory.
-        let is_over = expiry.is_some_and(|expiry| expiry <= expiry::to_millis(SystemTime::now()));
-        let change = || if is_over { Change::Delete } else { Change::Expire(expiry) };
-        Ok(self.update_if(key, Condition::Present, change)?.is_done())
-    }
-
-    fn update_if<'c>(&self, key: Key<'_>, condition: Condition, change: impl Fn() -> Change<'c>) -> Result<Outcome> {
-        self.change(|memory, turn| {
-            condition.check(turn.table().is_versioned)?;
-            let mut is_wanted = false;
-            let outcome = memory.update(turn.table(), key, |old| {
-                is_wanted = turn.holds() && condition.holds(meta_of(old).as_ref());
-                if is_wanted { change() } else { Change::Keep }
-            })?;
-            Ok(Outcome::of(outcome, is_wanted))
-        })
+        Ok(self.apply(key, &Operation::Expire(None).into())?.is_done)
     }
 
     /// Appends bytes to a value of kind append; where there is none, it begins with them. Gives the length it has now.
@@ -215,89 +206,61 @@ impl Table {
     /// [`Kind::Invalid`] if there is a value of another kind, which stays as it is.
     #[inline]
     pub fn merge<'k>(&self, key: impl Into<Key<'k>>, kind: ValueKind, operand: impl AsRef<[u8]>) -> Result<Merged> {
-        let (key, operand) = (key.into(), operand.as_ref());
-        self.change(|memory, turn| merge(memory, turn, key, kind, operand))
+        let request = Operation::Merge { kind, operand: operand.as_ref(), expiry: None }.into();
+        let Reply { version, len, number, .. } = self.apply(key, &request)?;
+        Ok(Merged { version, len, number })
     }
 
     /// Merges many operands, one after the other, with the misses of the cache of many keys at the same time. The first error ends
     /// it; what came before is merged.
     pub fn merge_many<O: AsRef<[u8]>>(&self, kind: ValueKind, operands: &[(Key<'_>, O)]) -> Result<()> {
-        let memory = self.shared.memory()?;
-        memory.in_turn(
-            self.known().id(),
-            operands.len(),
-            |at| operands[at].0,
-            |at| {
-                let (key, operand) = &operands[at];
-                self.merge(*key, kind, operand).map(drop)
-            },
-        )
-    }
-}
-
-fn meta_of(old: Option<&Old<'_>>) -> Option<memory::Meta> {
-    old.map(Old::meta)
-}
-
-fn merge(memory: &Memory, turn: &Turn<'_>, key: Key<'_>, kind: ValueKind, operand: &[u8]) -> Result<Merged> {
-    match kind.rule() {
-        Rule::Replace => replace(memory, turn, key, kind, operand),
-        Rule::Append => append(memory, turn, key, kind, operand),
-        Rule::Number(combine) => combine_numbers(memory, turn, key, kind, number_of(kind, operand)?, combine),
-        Rule::Unknown => Err(kind.unknown()),
-    }
-}
-
-/// Refuses to merge into another kind.
-fn check(kind: ValueKind, old: Option<memory::Meta>) -> Result<()> {
-    match old {
-        Some(old) if old.kind != kind.code() => Err(kind.refused_by(old.kind)),
-        _ => Ok(()),
-    }
-}
-
-fn replace(memory: &Memory, turn: &Turn<'_>, key: Key<'_>, kind: ValueKind, operand: &[u8]) -> Result<Merged> {
-    let outcome = memory.put(turn.table(), key, kind.code(), operand, None, |old| {
-        turn.holds() && old.is_none_or(|old| old.meta().kind == kind.code())
-    })?;
-    check(kind, outcome.before())?;
-    Ok(Merged { version: outcome.version, len: operand.len() as u64, number: None })
-}
-
-fn append(memory: &Memory, turn: &Turn<'_>, key: Key<'_>, kind: ValueKind, operand: &[u8]) -> Result<Merged> {
-    let mut len = 0;
-    let outcome = memory.append_if(turn.table(), key, kind.code(), operand, |old| {
-        len = old.map_or(0, Old::len) + operand.len() as u64;
-        turn.holds() && old.is_none_or(|old| old.meta().kind == kind.code())
-    })?;
-    check(kind, outcome.before())?;
-    Ok(Merged { version: outcome.version, len, number: None })
-}
-
-fn combine_numbers(
-    memory: &Memory,
-    turn: &Turn<'_>,
-    key: Key<'_>,
-    kind: ValueKind,
-    operand: i64,
-    combine: fn(i64, i64) -> Option<i64>,
-) -> Result<Merged> {
-    let mut number = Some(operand);
-    let outcome = memory.update(turn.table(), key, |old| {
-        if !turn.holds() || old.is_some_and(|old| old.meta().kind != kind.code()) {
-            return Change::Keep;
+        let request = |at: usize| Operation::Merge { kind, operand: operands[at].1.as_ref(), expiry: None }.into();
+        let (memory, done) = (self.shared.memory()?, Cell::new(0));
+        while done.get() < operands.len() {
+            let (first, known) = (done.get(), Cell::new(self.known()));
+            let merged = memory.update_many(
+                known.get().id(),
+                operands.len() - first,
+                |at| operands[first + at].0,
+                |at, old| match kind.check(operands[first + at].1.as_ref()) {
+                    Ok(()) => self.decide(&known, &request(first + at), old),
+                    // Merged below, where it is refused in words.
+                    Err(_) => Decision { change: Change::Keep, result: Verdict::Stale },
+                },
+                |at, updated| match updated.result {
+                    Verdict::Stale => Err(Error::new(Kind::Missing, "another number is the table's")),
+                    _ => request(first + at).reply(updated).map(|_| done.set(first + at + 1)),
+                },
+            );
+            if merged.is_err() {
+                let (key, operand) = &operands[done.get()];
+                self.merge(*key, kind, operand)?;
+                done.set(done.get() + 1);
+            }
         }
-        let there = old.and_then(Old::word).map(u64::cast_signed);
-        number = there.map_or(Some(operand), |there| combine(there, operand));
-        match number {
-            Some(number) if Some(number) != there => Change::Word { kind: kind.code(), word: number.cast_unsigned() },
-            _ => Change::Keep,
-        }
-    })?;
-    check(kind, outcome.before())?;
-    let number = number.ok_or_else(|| {
-        let error = Error::new(Kind::Invalid, format!("merging {operand} gives a number beyond 64 bits"));
-        error.remedy("the value stays as it was; count in larger units, or in several keys")
-    })?;
-    Ok(Merged { version: outcome.version, len: size_of::<i64>() as u64, number: Some(number) })
+        Ok(())
+    }
+}
+
+impl Request<'_> {
+    /// What the caller is told.
+    #[inline]
+    fn reply(&self, updated: Updated<Verdict>) -> Result<Reply> {
+        let (version, before) = (updated.version, updated.before().map(Meta::of));
+        let (is_done, done) = match updated.result {
+            Verdict::Done(done) => (true, done),
+            Verdict::Refused => (false, Done::default()),
+            Verdict::WrongKind(there) => return Err(self.wrong_kind(there)),
+            Verdict::Overflow => return Err(self.overflow()),
+            Verdict::Damaged => return Err(damaged()),
+            Verdict::Stale => unreachable!("a stale decision is made anew"),
+        };
+        Ok(Reply { is_done, version, before, len: done.len, number: done.number, old: done.old })
+    }
+}
+
+#[cold]
+fn damaged() -> Error {
+    let error = Error::new(Kind::Corrupt, "the value that there is cannot be read, or is no value of its kind");
+    error.remedy("put it anew; `verify` tells what else is damaged")
 }

@@ -157,21 +157,23 @@ impl<'r> Home<'r> {
         }
     }
 
-    /// Takes an empty slot for a record. `false` where there is none near enough. The home is locked.
+    /// Reserves an empty slot for a key of this hash: its word, and what stands there now. `None` where there is none near enough. The
+    /// home is locked.
     #[inline]
-    pub(crate) fn insert(self, slot: Slot) -> bool {
-        (0..=REACH_MAX.min(self.region.layout.bucket_mask)).any(|displacement| {
-            self.slots(displacement).any(|address| {
+    pub(crate) fn reserve(self, hash: u64) -> Option<(&'r AtomicU64, Slot)> {
+        (0..=REACH_MAX.min(self.region.layout.bucket_mask)).find_map(|displacement| {
+            self.slots(displacement).find_map(|address| {
                 let word = self.region.word(address);
                 if word.load(Relaxed) != Slot::EMPTY.0 {
-                    return false;
+                    return None;
                 }
                 // First the reach: a slot beyond it would not be found.
                 if displacement > self.reach() {
                     self.set_reach(displacement);
                 }
-                let slot = slot.displaced(displacement);
-                word.compare_exchange(Slot::EMPTY.0, slot.0, Release, Relaxed).is_ok()
+                let slot = Slot::reserved(hash, displacement);
+                let is_taken = word.compare_exchange(Slot::EMPTY.0, slot.0, Release, Relaxed).is_ok();
+                is_taken.then_some((word, slot))
             })
         })
     }
@@ -287,7 +289,7 @@ mod tests {
     #[test]
     fn a_lock_that_nobody_holds_is_not_waited_for_for_ever() {
         let memory = small(32, 4096);
-        let put = |key: u64| memory.put(TABLE, Key::Integer(key), 0, b"value", None, |_| true);
+        let put = |key: u64| memory.put(TABLE, Key::Integer(key), b"value");
         put(1).unwrap();
         let region = memory.view().region;
         let hash = Key::Integer(1).hash(region.seed, TABLE.number);

@@ -34,7 +34,7 @@ mod tests {
     #[test]
     fn a_piece_is_not_looked_at_again_and_again() {
         let memory = small(32, 4096).broken();
-        memory.put(TABLE, Key::Integer(1), 0, b"", None, |_| true).unwrap();
+        memory.put(TABLE, Key::Integer(1), b"").unwrap();
         let region = memory.view().region;
         let root = Place::of(region, 0).root;
         region.store(root.address(region, 0), region.load(root.address(region, 0)) | 31);

@@ -9,6 +9,8 @@
 use crate::geometry::WORD;
 
 const LOCATION: u64 = (1 << 37) - 1;
+/// The location of what is reserved.
+const RESERVED: u64 = 1;
 const MATCH_SHIFT: u32 = 38;
 const TAG_SHIFT: u32 = 42;
 
@@ -23,6 +25,17 @@ impl Slot {
     #[inline]
     pub(crate) fn new(hash: u64, displacement: u64, address: u64) -> Self {
         Self(hash >> TAG_SHIFT << TAG_SHIFT | displacement << MATCH_SHIFT | (address / WORD))
+    }
+
+    /// A slot that is kept for a key of this hash, and names no record: it leads to a word of the superblock, where there are none.
+    #[inline]
+    pub(crate) fn reserved(hash: u64, displacement: u64) -> Self {
+        Self::new(hash, displacement, RESERVED * WORD)
+    }
+
+    /// Whether it is kept for a key that is not there yet.
+    pub(crate) fn is_reserved(self) -> bool {
+        self.0 & LOCATION == RESERVED
     }
 
     /// The same key's slot, its record elsewhere.
@@ -78,6 +91,10 @@ mod tests {
         assert_eq!((moved.address(), moved.displacement(), moved.prefix()), (4096, 2, slot.prefix()));
         assert!(!Slot::EMPTY.may_be(0, 0) && Slot::EMPTY.is_empty());
         assert!(!Slot::new(hash, 3, 0).may_be(hash, 3), "no record is there");
+        let reserved = Slot::reserved(hash, 3);
+        assert!(
+            reserved.is_reserved() && reserved.may_be(hash, 3) && !slot.is_reserved() && !Slot::EMPTY.is_reserved()
+        );
         assert!(Slot::new(0, 0, 8).may_be(0, 0) && Slot::new(hash, 0, (1 << 40) - 8).may_be(hash, 0));
     }
 }

@@ -104,7 +104,7 @@ mod tests {
     /// A store with one value in three parts, of number 1.
     fn parted() -> Memory {
         let memory = small(32, 4096);
-        memory.put(TABLE, Key::Integer(7), 0, &[1; LEN], None, |_| true).unwrap();
+        memory.put(TABLE, Key::Integer(7), &[1; LEN]).unwrap();
         assert_eq!(memory.verify().findings, Vec::<String>::new());
         memory
     }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn put_part(memory: &Memory, key: &[u8], len: usize) {
-        memory.put(PARTS, Key::Bytes(key), 0, &vec![1; len], None, |_| true).unwrap();
+        memory.put(PARTS, Key::Bytes(key), &vec![1; len]).unwrap();
     }
 
     fn remove(memory: &Memory, table: TableId, key: Key<'_>) {
@@ -154,7 +154,7 @@ mod tests {
         };
         assert!(one(&beyond).contains("a part beyond it, which ends at 3050"));
         assert!(one(&|memory| put_part(memory, b"a part nobody names", 50)).contains("no key of theirs"));
-        let integer = |memory: &Memory| drop(memory.put(PARTS, Key::Integer(1), 0, b"", None, |_| true));
+        let integer = |memory: &Memory| drop(memory.put(PARTS, Key::Integer(1), b""));
         assert!(one(&integer).contains("no key of theirs"));
     }
 

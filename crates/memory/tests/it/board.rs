@@ -85,7 +85,7 @@ pub(crate) fn table_of(key: u64) -> TableId {
 /// value ends some time.
 pub(crate) fn change(memory: &Memory, key: u64, from: State, to: State) -> Result<()> {
     let (table, name, value) = (table_of(key), Key::Integer(key), to.value(key));
-    let put = |expiry: Option<u64>| memory.put(table, name, 0, &value, expiry, |_| true);
+    let put = |expiry: Option<u64>| memory.put_until(table, name, &value, expiry);
     let outcome = match (to.is_there(), to.epoch() % 3) {
         (false, 0) => memory.update(table, name, |_| Change::Delete),
         (false, 1) => memory.update(table, name, |_| Change::Expire(Some(PAST))),

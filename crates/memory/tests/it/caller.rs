@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use fastrand::Rng;
 use hammerspace_error::{Kind, Result};
-use hammerspace_memory::{Change, Cursor, Item, Key, Memory, Meta, Old, Outcome, OwnedKey, TableId, View};
+use hammerspace_memory::{Change, Cursor, Decision, Item, Key, Memory, Meta, Old, OwnedKey, TableId, Updated, View};
 use hammerspace_testkit::history::{Call, explain};
 use hammerspace_testkit::register::{Did, Digest, Op, Register, Saw};
 
 /// Where the keys are: the last table is dropped now and then.
-const TABLES: [TableId; 3] = [
+pub(crate) const TABLES: [TableId; 3] = [
     TableId { number: 1, is_versioned: false },
     TableId { number: 2, is_versioned: true },
     TableId { number: 3, is_versioned: true },
@@ -103,7 +103,7 @@ impl Caller {
     fn put(&mut self, memory: &Memory, target: (TableId, u64)) {
         let (value, expiry) = (self.bytes(self.keys.len_max), self.expiry());
         self.note(target, || {
-            let outcome = memory.put(target.0, Key::Integer(target.1), 0, &value, expiry, |_| true)?;
+            let outcome = memory.put_until(target.0, Key::Integer(target.1), &value, expiry)?;
             Ok(done(&outcome, unless_past(expiry, Did::Put(Digest::of(&value), expiry))))
         });
     }
@@ -137,13 +137,13 @@ impl Caller {
     /// Adds one to a value of eight bytes; anything else becomes a one.
     fn increment(&mut self, memory: &Memory, target: (TableId, u64)) {
         self.note(target, || {
-            let (mut value, mut word) = (None, 0);
             let outcome = memory.update(target.0, Key::Integer(target.1), |old| {
                 let mut bytes = Vec::new();
-                value = old.filter(|old| old.read(&mut bytes)).map(|_| Digest::of(&bytes));
-                word = old.and_then(Old::word).unwrap_or(0).wrapping_add(1);
-                Change::Word { kind: 0, word }
+                let value = old.filter(|old| old.read(&mut bytes)).map(|_| Digest::of(&bytes));
+                let word = old.and_then(Old::word).unwrap_or(0).wrapping_add(1);
+                Decision { change: Change::Word { kind: 0, word }, result: (value, word) }
             })?;
+            let (value, word) = outcome.result;
             let expiry = outcome.before().and_then(|meta| meta.expiry);
             let mut op = done(&outcome, Did::Put(Digest::of(&word.to_le_bytes()), expiry));
             op.saw = saw(outcome.before().as_ref(), value);
@@ -160,12 +160,12 @@ impl Caller {
         };
         let value = self.bytes(self.keys.len_max);
         self.note(target, || {
-            let mut is_wanted = false;
-            let outcome = memory.put(target.0, Key::Integer(target.1), 0, &value, None, |old| {
-                is_wanted = old.map(|old| old.meta().version) == wanted;
-                is_wanted
+            let outcome = memory.update(target.0, Key::Integer(target.1), |old| {
+                let result = old.map(|old| old.meta().version) == wanted;
+                let put = Change::Put { kind: 0, value: value.as_slice().into(), expiry: None };
+                Decision { change: if result { put } else { Change::Keep }, result }
             })?;
-            Ok(done(&outcome, if is_wanted { Did::Put(Digest::of(&value), None) } else { Did::Nothing }))
+            Ok(done(&outcome, if outcome.result { Did::Put(Digest::of(&value), None) } else { Did::Nothing }))
         });
     }
 
@@ -176,7 +176,7 @@ impl Caller {
         while memory.is_dropping(DROPPED.number) {
             memory.clean().unwrap();
         }
-        let call = Call { start, end: Some((self.clock)()), op: done(&Outcome::default(), Did::Delete) };
+        let call = Call { start, end: Some((self.clock)()), op: done(&Updated::<()>::default(), Did::Delete) };
         let blind = Call { op: Op { saw: Saw::Nothing, ..call.op }, ..call };
         // A key may go twice: the cleaner takes it, a change that was under way brings it back, and the purge takes that.
         let both = (0..self.keys.count).flat_map(|key| [key, key]);
@@ -254,7 +254,7 @@ fn seen(meta: Option<&Meta>, value: &[u8]) -> Op {
     Op { saw: saw(meta, Some(Digest::of(value))), did: Did::Nothing, version: None }
 }
 
-fn done(outcome: &Outcome, did: Did) -> Op {
+fn done<R>(outcome: &Updated<R>, did: Did) -> Op {
     let version = if did == Did::Nothing { None } else { outcome.version };
     Op { saw: saw(outcome.before().as_ref(), None), did, version }
 }

@@ -40,9 +40,9 @@ fn told(also: impl FnOnce()) -> Option<u64> {
     let options = Options { region: Some(scratch.path().to_path_buf()), ..options };
     let memory = Memory::create(&path, &options).unwrap();
     for key in 0..KEYS {
-        memory.put(PLAIN, Key::Integer(key), 0, &[7; 100], None, |_| true).unwrap();
+        memory.put(PLAIN, Key::Integer(key), &[7; 100]).unwrap();
     }
-    memory.put(VERSIONED, LONG, 0, &vec![7; LONG_LEN], None, |_| true).unwrap();
+    memory.put(VERSIONED, LONG, &vec![7; LONG_LEN]).unwrap();
     let (mut ours, mut theirs) = pipe().unwrap();
     let child = fork(move || {
         let reader = Reader::attach(&path).unwrap();

@@ -135,10 +135,10 @@ fn fill(memory: &Memory, seed: u64) -> Result<()> {
         let done = match rng.u8(..20) {
             0 => memory.update(table, key, |_| hammerspace_memory::Change::Delete),
             1 => memory.update(table, key, |_| hammerspace_memory::Change::Expire(Some(rng.u64(1..1 << 42)))),
-            2 if has_parts => memory.put(PLAIN, Key::Integer(KEYS + number % 3), 0, &long, None, |_| true),
+            2 if has_parts => memory.put(PLAIN, Key::Integer(KEYS + number % 3), &long),
             3 if has_parts => memory.append(PLAIN, Key::Integer(KEYS + number % 3), 0, &long[..1000]),
             4..10 => memory.append(table, key, 1, &long[..number as usize % 50]),
-            _ => memory.put(table, key, 0, &long[..number as usize % 300], None, |_| true),
+            _ => memory.put(table, key, &long[..number as usize % 300]),
         };
         done.map(drop).or_else(|error| if error.kind() == Kind::Full { Ok(()) } else { Err(error) })?;
     }

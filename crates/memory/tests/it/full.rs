@@ -15,7 +15,7 @@ fn options(segments: u64) -> Options {
 }
 
 fn put(memory: &Memory, key: u64, len: usize) -> hammerspace_error::Result<()> {
-    memory.put(PLAIN, Key::Integer(key), 0, &vec![1; len], None, |_| true).map(drop)
+    memory.put(PLAIN, Key::Integer(key), &vec![1; len]).map(drop)
 }
 
 /// Puts values of these lengths until there is no room for one; gives how many there are.

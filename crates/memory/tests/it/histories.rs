@@ -26,7 +26,7 @@ fn now() -> u64 {
 
 /// Fills a store until it takes no more, then makes some room.
 fn fill(memory: &Memory, len: usize) {
-    let put = |key: u64| memory.put(BALLAST, Key::Integer(key), 0, &vec![0; len], None, |_| true);
+    let put = |key: u64| memory.put(BALLAST, Key::Integer(key), &vec![0; len]);
     let full = (0..1 << 20).find(|key| put(*key).is_err()).expect("it is full some time");
     for key in 0..full / 10 {
         memory.update(BALLAST, Key::Integer(key), |_| Change::Delete).unwrap();
@@ -118,7 +118,7 @@ fn canary_a_change_that_nobody_noted_is_noticed() {
     };
     history(|_| {}).unwrap();
     let complaint = history(|memory| {
-        memory.put(PLAIN, Key::Integer(0), 0, b"nobody's", None, |_| true).unwrap();
+        memory.put(PLAIN, Key::Integer(0), b"nobody's").unwrap();
     });
     assert!(complaint.unwrap_err().contains("key 0 of table 1"));
 }

@@ -3,6 +3,7 @@
 mod board;
 mod caller;
 mod calls;
+mod commits;
 mod damage;
 mod full;
 mod histories;

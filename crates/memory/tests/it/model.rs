@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fastrand::Rng;
 use hammerspace_error::Kind;
-use hammerspace_memory::{Change, Cursor, Geometry, Item, Key, Options, OwnedKey, TableId};
+use hammerspace_memory::{Change, Cursor, Geometry, Item, Key, Old, Options, OwnedKey, TableId};
 
 use crate::sound::Memory;
 
@@ -52,7 +52,8 @@ fn change(memory: &Memory, twin: &mut Twin, rng: &mut Rng, keys: u64) {
     let refused = match rng.u8(..10) {
         0..4 => {
             let (kind, value) = (rng.u8(..64), value_of(rng, 300));
-            let outcome = memory.put(table, key.as_key(), kind, &value, None, |_| true);
+            let put = |_: Option<&Old<'_>>| Change::Put { kind, value: value.as_slice().into(), expiry: None };
+            let outcome = memory.update(table, key.as_key(), put);
             twin.insert(entry.clone(), (kind, value));
             outcome
         }
@@ -151,7 +152,7 @@ fn a_tight_store_is_still_a_map() {
 #[should_panic(expected = "of table 1")]
 fn canary_a_record_that_differs_is_noticed() {
     let memory = Memory::anonymous(&tiny(100)).unwrap();
-    memory.put(PLAIN, Key::Bytes(b"key 1"), 0, b"value", None, |_| true).unwrap();
+    memory.put(PLAIN, Key::Bytes(b"key 1"), b"value").unwrap();
     compare(&memory, &Twin::from([((1, key_of(1)), (0, b"other".to_vec()))]));
 }
 
@@ -164,11 +165,11 @@ fn long_values_come_back_and_go_without_trace() {
         let mut found = Vec::new();
         memory.view().get(1, key, &mut found).unwrap().map(|_| found)
     };
-    memory.put(PLAIN, key, 0, &value, None, |_| true).unwrap();
+    memory.put(PLAIN, key, &value).unwrap();
     assert!(get().as_ref() == Some(&value));
     memory.append(PLAIN, key, 0, &value[..100_000]).unwrap();
     assert!(get() == Some([&value[..], &value[..100_000]].concat()));
-    memory.put(PLAIN, key, 0, b"short", None, |_| true).unwrap();
+    memory.put(PLAIN, key, b"short").unwrap();
     assert_eq!((get().as_deref(), memory.verify().records), (Some(&b"short"[..]), 1));
     let mut all = b"short".to_vec();
     for part in value.chunks(9_999).take(40) {
@@ -185,18 +186,18 @@ fn long_values_come_back_and_go_without_trace() {
 fn parts_go_with_the_record_that_names_them() {
     let memory = Memory::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
     let value = vec![7; 300_000];
-    memory.put(PLAIN, Key::Integer(1), 0, &value, None, |_| true).unwrap();
-    memory.put(VERSIONED, Key::Integer(1), 0, &value, None, |_| true).unwrap();
+    memory.put(PLAIN, Key::Integer(1), &value).unwrap();
+    memory.put(VERSIONED, Key::Integer(1), &value).unwrap();
     memory.drop_table(PLAIN.number).unwrap();
     while memory.is_dropping(PLAIN.number) {
         memory.clean().unwrap();
     }
     assert_eq!(memory.verify().records, 1 + 5, "those of the other table");
-    memory.put(VERSIONED, Key::Integer(1), 0, &value, Some(1), |_| true).unwrap();
+    memory.put_until(VERSIONED, Key::Integer(1), &value, Some(1)).unwrap();
     // The cleaner comes by when most of the segments are dead.
     for round in 0..400 {
-        memory.put(VERSIONED, Key::Integer(2), 0, &vec![round as u8; 60_000], None, |_| true).unwrap();
-        memory.put(VERSIONED, Key::Integer(round), 0, b"", Some(1), |_| true).unwrap();
+        memory.put(VERSIONED, Key::Integer(2), &vec![round as u8; 60_000]).unwrap();
+        memory.put_until(VERSIONED, Key::Integer(round), b"", Some(1)).unwrap();
     }
     while memory.clean().unwrap() {}
     let report = memory.verify();
@@ -214,21 +215,19 @@ fn an_append_that_finds_no_room_leaves_nothing_behind() {
         Memory::anonymous(&Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(limit) })
             .unwrap();
     let (key, before) = (Key::Integer(1), vec![1; 130_000]);
-    memory.put(PLAIN, key, 0, &before, None, |_| true).unwrap();
+    memory.put(PLAIN, key, &before).unwrap();
     let refused = memory.append(PLAIN, key, 0, &vec![2; 8 << 20]).unwrap_err();
     assert_eq!((refused.kind(), memory.verify().records), (Kind::Full, 1 + 2), "{refused}");
     let mut value = Vec::new();
     memory.view().get(PLAIN.number, key, &mut value).unwrap();
     assert!(value == before);
-    let into_parts = memory.update(PLAIN, key, |_| Change::Append { kind: 0, bytes: b"x" }).unwrap_err();
-    assert_eq!(into_parts.kind(), Kind::Invalid, "what does not fit into the record is `append`'s business");
 }
 
 /// At the cap a segment more takes some twenty passes; whoever asks for no more room than there was must get it all the same.
 #[test]
 fn a_full_store_takes_overwrites_and_deletes() {
     let memory = Memory::anonymous(&tiny(400)).unwrap();
-    let put = |key: u64| memory.put(PLAIN, Key::Integer(key), 0, &[key as u8; 40], None, |_| true);
+    let put = |key: u64| memory.put(PLAIN, Key::Integer(key), &[key as u8; 40]);
     let keys = (0..1_000_000).find(|key| put(*key).is_err()).unwrap();
     assert_eq!(put(keys).unwrap_err().kind(), Kind::Full);
     let mut rng = Rng::with_seed(5);
@@ -252,7 +251,7 @@ fn long_values_of_all_lengths_take_each_others_place() {
     let memory = Memory::anonymous(&Options { limit, ..options }).unwrap();
     let (mut rng, value) = (Rng::with_seed(7), vec![7; 7_500]);
     let mut put = |key: u64| {
-        memory.put(PLAIN, Key::Integer(key), 0, &value[rng.usize(0..2_500)..], None, |_| true).unwrap();
+        memory.put(PLAIN, Key::Integer(key), &value[rng.usize(0..2_500)..]).unwrap();
     };
     let keys = limit * 85 / 100 / 6_250;
     (0..keys).for_each(&mut put);
@@ -270,10 +269,10 @@ fn long_values_of_all_lengths_take_each_others_place() {
 fn a_value_as_long_as_before_takes_no_more() {
     let memory = Memory::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
     let key = Key::Bytes(&[1; 7]);
-    memory.put(PLAIN, key, 0, &[1; 1020], None, |_| true).unwrap();
+    memory.put(PLAIN, key, &[1; 1020]).unwrap();
     memory.append(PLAIN, key, 0, &[2; 5]).unwrap();
     let before = memory.view().usage().live;
-    memory.put(PLAIN, key, 0, &[3; 1025], None, |_| true).unwrap();
+    memory.put(PLAIN, key, &[3; 1025]).unwrap();
     assert_eq!(memory.view().usage().live, before);
 }
 
@@ -285,7 +284,7 @@ fn full_of_long_values(segments: u64, len: usize) -> (Memory, u64, u64) {
     let memory = Memory::anonymous(&Options { limit, ..options }).unwrap();
     let fill = |keys: std::ops::Range<u64>, value: &[u8]| {
         let first = keys.start;
-        let put = |key: &u64| memory.put(PLAIN, Key::Integer(*key), 0, value, None, |_| true).is_err();
+        let put = |key: &u64| memory.put(PLAIN, Key::Integer(*key), value).is_err();
         let end = keys.end;
         keys.into_iter().find(put).unwrap_or(end) - first
     };
@@ -302,7 +301,7 @@ const SHORT_FROM: u64 = 1 << 32;
 fn a_full_store_takes_long_values_in_place_of_others() {
     for (segments, len) in [(64, 380_000), (400, 380_000)] {
         let (memory, longs, shorts) = full_of_long_values(segments, len);
-        let put = |key: u64, value: &[u8]| memory.put(PLAIN, Key::Integer(key), 0, value, None, |_| true);
+        let put = |key: u64, value: &[u8]| memory.put(PLAIN, Key::Integer(key), value);
         let mut rng = Rng::with_seed(6);
         let mut value = vec![2; len];
         for round in 0..100 {
@@ -325,7 +324,7 @@ fn a_full_store_takes_shorter_values_in_place_of_long_ones() {
     for len in [0, 60_000, 70_000, 150_000] {
         let (memory, longs, _) = full_of_long_values(64, 250_000);
         for key in 0..longs {
-            memory.put(PLAIN, Key::Integer(key), 0, &vec![2; len], None, |_| true).unwrap();
+            memory.put(PLAIN, Key::Integer(key), &vec![2; len]).unwrap();
         }
         assert_eq!((memory.verify().faults, memory.verify().miscounted), (0, 0));
     }
@@ -337,7 +336,7 @@ fn a_full_store_says_that_a_value_cannot_be_there_twice() {
     let (memory, longs, _) = full_of_long_values(64, 2 << 20);
     let records = memory.verify().records;
     let value = vec![2; 2 << 20];
-    let put = |key: u64| memory.put(PLAIN, Key::Integer(key), 0, &value, None, |_| true);
+    let put = |key: u64| memory.put(PLAIN, Key::Integer(key), &value);
     assert_eq!((put(0).unwrap_err().kind(), memory.verify().records), (Kind::Full, records));
     for key in 0..longs {
         memory.update(PLAIN, Key::Integer(key), |_| Change::Delete).unwrap();
@@ -352,7 +351,7 @@ fn a_store_full_of_what_has_expired_is_not_full() {
     for cleaners in [0, 1] {
         let memory = Memory::anonymous(&Options { cleaners, writers: 1, ..tiny(100) }).unwrap();
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
-        let put = |key: u64, until| memory.put(PLAIN, Key::Integer(key), 0, &[1; 100], Some(until), |_| true);
+        let put = |key: u64, until| memory.put_until(PLAIN, Key::Integer(key), &[1; 100], Some(until));
         let until = now() + 2000;
         let count = (0..100_000).find(|key| put(*key, until).is_err()).unwrap();
         assert!(count > 1000, "{count} keys");

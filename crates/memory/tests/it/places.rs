@@ -125,7 +125,7 @@ fn an_owner_notices_within_a_second_that_its_region_was_deleted() {
         let (scratch, options) = place();
         let options = Options { cleaners, ..options };
         let memory = Memory::create(scratch.path().join("store"), &options).unwrap();
-        let put = || memory.put(PLAIN, Key::Integer(1), 0, b"value", None, |_| true);
+        let put = || memory.put(PLAIN, Key::Integer(1), b"value");
         put().unwrap();
         fs::remove_file(region(scratch.path())).unwrap();
         let (deleted, second) = (Instant::now(), Duration::from_secs(1));

@@ -206,7 +206,7 @@ fn versions_never_repeat_whoever_the_owner_is() {
     let path = &scratch.path().join("store");
     let make_anew = |memory: &Memory, tell: &mut dyn FnMut(u64)| {
         memory.update(VERSIONED, KEY, |_| Change::Delete).unwrap();
-        tell(memory.put(VERSIONED, KEY, 0, b"anew", None, |_| true).unwrap().version.unwrap());
+        tell(memory.put(VERSIONED, KEY, b"anew").unwrap().version.unwrap());
         // It grows where it lies, and then elsewhere.
         for bytes in [&[1; 4], &[2; 60]] as [&[u8]; 2] {
             tell(memory.append(VERSIONED, KEY, 0, bytes).unwrap().version.unwrap());
@@ -248,7 +248,7 @@ fn a_store_that_is_opened_for_every_change_does_not_fill_up() {
     drop(Memory::create(&path, &options).unwrap());
     for round in 0..1000 {
         let memory = Memory::open(&path, &options).unwrap();
-        memory.put(PLAIN, Key::Integer(round % 100), 0, &State::new(round, 30).value(round), None, |_| true).unwrap();
+        memory.put(PLAIN, Key::Integer(round % 100), &State::new(round, 30).value(round)).unwrap();
     }
     let memory = Memory::open(&path, &options).unwrap();
     assert_eq!((memory.verify().faults, memory.verify().records), (0, 100));
@@ -284,7 +284,7 @@ fn a_limit_can_be_raised_while_everybody_is_at_work() {
             let memory = &memory;
             scope.spawn(move || {
                 for key in (writer..KEYS).step_by(2) {
-                    while let Err(error) = memory.put(PLAIN, Key::Integer(key), 0, &value(key), None, |_| true) {
+                    while let Err(error) = memory.put(PLAIN, Key::Integer(key), &value(key)) {
                         assert_eq!(error.kind(), Kind::Full, "{error}");
                         refused.fetch_add(1, Relaxed);
                     }
@@ -315,7 +315,7 @@ fn a_forked_child_reads_what_its_parent_writes_afterwards() {
         wait_until("the value", || read().is_some());
         i32::from(read().as_deref() != Some(b"from the parent"))
     });
-    memory.put(PLAIN, Key::Integer(1), 0, b"from the parent", None, |_| true).unwrap();
+    memory.put(PLAIN, Key::Integer(1), b"from the parent").unwrap();
     assert_eq!(child.wait(), Some(0));
 }
 
@@ -339,9 +339,7 @@ fn findings(tamper: impl FnOnce(&Memory)) -> [String; 2] {
 /// A harness that cannot see these cannot see any.
 #[test]
 fn canary_a_lost_a_stale_and_a_torn_value_are_noticed() {
-    let put = |value: Vec<u8>| {
-        move |memory: &Memory| drop(memory.put(table_of(7), Key::Integer(7), 0, &value, None, |_| true))
-    };
+    let put = |value: Vec<u8>| move |memory: &Memory| drop(memory.put(table_of(7), Key::Integer(7), &value));
     let [settled, read] = findings(|memory| {
         memory.update(table_of(7), Key::Integer(7), |_| Change::Delete).unwrap();
     });
@@ -361,7 +359,7 @@ fn canary_a_part_left_behind_is_noticed() {
     let (_scratch, board, memory) = written();
     let memory = memory.broken();
     let parts = TableId { number: u16::MAX, is_versioned: false };
-    memory.put(parts, Key::Bytes(b"a part nobody"), 0, b"names", None, |_| true).unwrap();
+    memory.put(parts, Key::Bytes(b"a part nobody"), b"names").unwrap();
     let finding = board.settle(&memory).unwrap_err();
     assert!(finding.contains("has no key of theirs"), "{finding}");
 }

@@ -27,7 +27,7 @@ fn store() -> (TempDir, Options, Memory) {
     let options = Options { region: Some(region), ..tiny(64) };
     let memory = Memory::create(scratch.path().join("store"), &options).unwrap();
     for key in 0..500 {
-        memory.put(PLAIN, Key::Integer(key), 0, &[7; 60], None, |_| true).unwrap();
+        memory.put(PLAIN, Key::Integer(key), &[7; 60]).unwrap();
     }
     (scratch, options, memory)
 }
@@ -63,15 +63,15 @@ fn overwrite(address: usize, word: u64) -> impl FnOnce(&Path) {
 fn keys_and_values_have_their_limits() {
     let memory = Memory::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
     let key = vec![1; KEY_LEN_MAX + 1];
-    let refused = memory.put(PLAIN, Key::Bytes(&key), 0, b"", None, |_| true).unwrap_err();
+    let refused = memory.put(PLAIN, Key::Bytes(&key), b"").unwrap_err();
     assert_eq!(refused.kind(), Kind::Invalid, "{refused}");
-    memory.put(PLAIN, Key::Bytes(&key[1..]), 0, &key[1..], None, |_| true).unwrap();
+    memory.put(PLAIN, Key::Bytes(&key[1..]), &key[1..]).unwrap();
     let mut found = Vec::new();
     assert!(memory.view().get(1, Key::Bytes(&key), &mut found).unwrap().is_none());
     assert!(memory.view().get(1, Key::Bytes(&key[1..]), &mut found).unwrap().is_some() && found == key[1..]);
     // Untouched zeros take no memory.
     let value = vec![0; VALUE_LEN_MAX as usize + 1];
-    let refused = memory.put(PLAIN, Key::Integer(1), 0, &value, None, |_| true).unwrap_err();
+    let refused = memory.put(PLAIN, Key::Integer(1), &value).unwrap_err();
     assert_eq!((refused.kind(), memory.verify().records), (Kind::Invalid, 1), "{refused}");
 }
 
@@ -92,7 +92,7 @@ fn a_limit_must_suit_the_region() {
         let refused = memory.set_limit(segments * (8 << 10)).unwrap_err();
         assert_eq!((refused.kind(), memory.view().usage().limit), (Kind::Invalid, 100 * (8 << 10)), "{refused}");
     }
-    let refused = memory.put(PLAIN, Key::Integer(1), 0, &[0; 9000], None, |_| true).unwrap_err();
+    let refused = memory.put(PLAIN, Key::Integer(1), &[0; 9000]).unwrap_err();
     assert_eq!(refused.kind(), Kind::Invalid, "longer than a segment: {refused}");
 }
 
@@ -219,7 +219,7 @@ fn an_owner_of_a_small_store_makes_do_with_few_threads() {
     drop(Memory::create(&path, &options).unwrap());
     let memory = Memory::open(&path, &Options { writers: 16, cleaners: 4, ..options }).unwrap();
     for key in 0..200 {
-        memory.put(PLAIN, Key::Integer(key), 0, &[1; 100], None, |_| true).unwrap();
+        memory.put(PLAIN, Key::Integer(key), &[1; 100]).unwrap();
     }
 }
 
@@ -425,7 +425,7 @@ fn a_store_goes_on_in_the_memory_that_it_has() {
 }
 
 fn put(memory: &Memory, key: u64) -> Result<()> {
-    memory.put(PLAIN, Key::Integer(key), 0, &[7; 60], None, |_| true).map(drop)
+    memory.put(PLAIN, Key::Integer(key), &[7; 60]).map(drop)
 }
 
 /// Puts keys into a store on a small file system, most of which something else has taken. Gives how many there is room for, and what
@@ -460,7 +460,7 @@ fn a_forked_child_is_not_the_owner() {
     let child = fork(|| {
         let memory = parents.take().unwrap();
         let kinds = [
-            memory.put(PLAIN, Key::Integer(1), 0, b"child", None, |_| true).unwrap_err().kind(),
+            memory.put(PLAIN, Key::Integer(1), b"child").unwrap_err().kind(),
             memory.drop_table(1).unwrap_err().kind(),
             memory.set_limit(1 << 20).unwrap_err().kind(),
             memory.clean().unwrap_err().kind(),
@@ -474,7 +474,7 @@ fn a_forked_child_is_not_the_owner() {
     assert_eq!(Memory::open(&path, &options).unwrap_err().kind(), Kind::Busy, "still locked");
     let memory = parents.unwrap();
     for round in 0..3000 {
-        memory.put(PLAIN, Key::Integer(round % 500), 0, &[8; 60], None, |_| true).unwrap();
+        memory.put(PLAIN, Key::Integer(round % 500), &[8; 60]).unwrap();
     }
     assert_eq!(memory.verify().faults, 0);
 }
@@ -486,7 +486,7 @@ fn any_word_is_a_cursor() {
     let mut rng = Rng::with_seed(1);
     for keys in [1_u64, 300] {
         for key in 0..keys {
-            memory.put(PLAIN, Key::Integer(key), 0, b"", None, |_| true).unwrap();
+            memory.put(PLAIN, Key::Integer(key), b"").unwrap();
         }
         for word in (0..200).map(|_| rng.u64(..)).chain([1 << 32, u64::MAX, 31 << 24, 1 << 63 | 1]) {
             let (mut items, mut next) = (Vec::new(), Some(Cursor::from_word(word)));

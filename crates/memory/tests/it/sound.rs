@@ -69,5 +69,5 @@ fn canary_damage_is_noticed_when_its_test_is_done() {
     let options = Options { geometry: Some(geometry), cleaners: 0, writers: 1, ..Options::with_limit(32 * 4096) };
     let memory = Memory::anonymous(&options).unwrap();
     let parts = TableId { number: u16::MAX, is_versioned: false };
-    memory.put(parts, Key::Bytes(b"a part nobody"), 0, b"names", None, |_| true).unwrap();
+    memory.put(parts, Key::Bytes(b"a part nobody"), b"names").unwrap();
 }

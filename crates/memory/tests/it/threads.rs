@@ -30,14 +30,14 @@ fn race(options: &Options, keys_each: u64, rounds: u64) -> Memory {
     let written: Vec<AtomicU64> = (0..2 * keys_each).map(|_| AtomicU64::new(0)).collect();
     let is_over = AtomicBool::new(false);
     for key in 0..2 * keys_each {
-        memory.put(PLAIN, Key::Integer(key), 0, &value_of(key, 0), None, |_| true).unwrap();
+        memory.put(PLAIN, Key::Integer(key), &value_of(key, 0)).unwrap();
     }
     let write = |first: u64| {
         let mut rng = Rng::with_seed(first);
         for _ in 0..rounds * keys_each {
             let key = first * keys_each + rng.u64(..keys_each);
             let round = written[key as usize].load(Ordering::Relaxed) + 1;
-            memory.put(PLAIN, Key::Integer(key), 0, &value_of(key, round), None, |_| true).unwrap();
+            memory.put(PLAIN, Key::Integer(key), &value_of(key, round)).unwrap();
             written[key as usize].store(round, Ordering::Release);
         }
     };
@@ -107,10 +107,10 @@ fn to_verify_beside_writers_finds_nothing_wrong() {
         while !is_over.load(Ordering::Relaxed) {
             let key = Key::Integer(rng.u64(..50));
             match rng.u8(..20) {
-                0 => memory.put(PLAIN, key, 0, &long, None, |_| true).map(drop).unwrap(),
+                0 => memory.put(PLAIN, key, &long).map(drop).unwrap(),
                 1 => memory.update(PLAIN, key, |_| Change::Delete).map(drop).unwrap(),
                 2..5 => memory.append(PLAIN, key, 0, &long[..200_000]).map(drop).unwrap(),
-                _ => memory.put(PLAIN, key, 0, &short, None, |_| true).map(drop).unwrap(),
+                _ => memory.put(PLAIN, key, &short).map(drop).unwrap(),
             }
         }
     };
@@ -136,12 +136,12 @@ fn a_scan_gives_what_stays_exactly_once() {
     let memory = Memory::anonymous(&Options { cleaners: 1, writers: 1, ..tiny(2000) }).unwrap();
     let staying = 0..1000_u64;
     for key in staying.clone() {
-        memory.put(PLAIN, Key::Integer(key), 0, &value_of(key, 0), None, |_| true).unwrap();
+        memory.put(PLAIN, Key::Integer(key), &value_of(key, 0)).unwrap();
     }
     thread::scope(|scope| {
         let churn = scope.spawn(|| {
             for key in 1000..12_000 {
-                memory.put(PLAIN, Key::Integer(key), 0, &value_of(key, 0), None, |_| true).unwrap();
+                memory.put(PLAIN, Key::Integer(key), &value_of(key, 0)).unwrap();
                 if key % 3 == 0 {
                     memory
                         .update(PLAIN, Key::Integer(key - 900), |old| {
@@ -199,12 +199,12 @@ fn segments_get_their_memory_before_they_are_needed() {
     }
 }
 
-/// Each writer replaces its own keys in a store that is full: whatever cleaners take from each other, nobody finds no room.
+/// Each writer replaces its own keys in a store that is full and fills no holes, so that all room comes from cleaning: whatever cleaners take from each other, nobody finds no room.
 #[test]
 fn several_cleaners_keep_a_full_store_going() {
     for cleaners in [2, 4, 6] {
-        let memory = Memory::anonymous(&Options { cleaners, writers: 4, ..tiny(800) }).unwrap();
-        let put = |key: u64, round: u64| memory.put(PLAIN, Key::Integer(key), 0, &[round as u8; 60], None, |_| true);
+        let memory = Memory::anonymous(&Options { cleaners, writers: 4, least_hole: u64::MAX, ..tiny(800) }).unwrap();
+        let put = |key: u64, round: u64| memory.put(PLAIN, Key::Integer(key), &[round as u8; 60]);
         let keys = (0..1_000_000).find(|key| put(*key, 0).is_err()).unwrap() / 4 * 4;
         thread::scope(|scope| {
             for writer in 0..4 {

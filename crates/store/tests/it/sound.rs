@@ -83,7 +83,7 @@ fn canary_damage_is_noticed_when_its_test_is_done() {
     let path = scratch.path().join("store");
     drop(Store::create(&path, &options).unwrap());
     let memory = Memory::open(&path, &options).unwrap();
-    memory.put(PARTS, Key::Bytes(b"a part nobody"), 0, b"names", None, |_| true).unwrap();
+    memory.put(PARTS, Key::Bytes(b"a part nobody"), b"names").unwrap();
     drop(memory);
     drop(Store::open(&path).unwrap());
 }

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use hammerspace_memory::{Memory, TableId};
+use hammerspace_memory::{Change, Memory, Old, TableId};
 use hammerspace_store::{Condition, Cursor, Key, Kind, Options, Outcome, Put, Table, ValueKind};
 
 use crate::small;
@@ -46,7 +46,8 @@ fn a_value_of_an_unknown_kind_is_read_replaced_and_deleted_as_any() {
     drop(Store::create(&path, &options).unwrap());
     let memory = Memory::open(&path, &options).unwrap();
     for key in 0..4 {
-        memory.put(DEFAULT, Key::Integer(key), 60, b"?", None, |_| true).unwrap();
+        let put = |_: Option<&Old<'_>>| Change::Put { kind: 60, value: b"?"[..].into(), expiry: None };
+        memory.update(DEFAULT, Key::Integer(key), put).unwrap();
     }
     drop(memory);
     let store = Store::open_with(&path, &options).unwrap();

@@ -277,7 +277,7 @@ fn other_processes_see_what_was_there_in_a_roomy_store() {
 
 #[test]
 fn other_processes_see_what_was_there_in_a_tight_store() {
-    watch(&Options { cleaners: 0, writers: 1, ..Options::with_limit(16 << 20) }, 21, 4000, fill);
+    watch(&Options { cleaners: 0, writers: 1, ..Options::with_limit(16 << 20) }, 21, 4000, |store| fill(store, 12));
 }
 
 /// A harness that cannot see these cannot see any.

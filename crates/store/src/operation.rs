@@ -1,0 +1,224 @@
+//! Operations: every change of a record as data, and the pure function that decides what it comes to.
+//!
+//! ```text
+//! Request (operation, condition) ──► decide(the record there is) ──► memory::Change, and a Verdict for the caller
+//! ```
+//!
+//! A request goes down once. Memory may ask for a decision several times, under the lock of the key's home, and commits the last one.
+
+use std::time::SystemTime;
+
+use hammerspace_error::{Error, Kind, Result};
+use hammerspace_memory::{Change, Decision, Old, TableId};
+
+use crate::condition::Condition;
+use crate::expiry;
+use crate::kind::{Folded, ValueKind};
+
+/// What is to become of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation<'o> {
+    /// It becomes this value, whatever it was.
+    Put {
+        /// What the value is.
+        kind: ValueKind,
+        /// The value.
+        value: &'o [u8],
+        /// When the record ends.
+        expiry: Option<SystemTime>,
+    },
+    /// An operand is merged into its value, as the kind says. Where there is none, the value is the operand.
+    Merge {
+        /// What the value is, and how such values merge.
+        kind: ValueKind,
+        /// What is merged.
+        operand: &'o [u8],
+        /// When a record ends that this creates. One that is there keeps its own.
+        expiry: Option<SystemTime>,
+    },
+    /// It goes.
+    Delete,
+    /// It ends at this instant, or stays; an instant that has passed ends it now. Where there is none, nothing happens.
+    Expire(Option<SystemTime>),
+}
+
+/// An operation on one record, and what must be so for it to be made. The condition is checked and the operation made in one step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request<'o> {
+    /// What is to be done.
+    pub operation: Operation<'o>,
+    /// What must be there.
+    pub condition: Condition,
+    /// Whether the reply carries the value that was there before.
+    pub returns_old: bool,
+}
+
+/// What a decision tells the caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The operation is made.
+    Done(Done),
+    /// The condition does not hold.
+    Refused,
+    /// The value there is of another kind, by this code.
+    WrongKind(u8),
+    /// Merging gives a number beyond 64 bits.
+    Overflow,
+    /// The value there lacks a part.
+    Damaged,
+    /// The number is not the table's any more.
+    Stale,
+}
+
+/// An operation that is made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Done {
+    /// Bytes of the value that there is now.
+    pub(crate) len: u64,
+    /// That value, if it is a number that was merged.
+    pub(crate) number: Option<i64>,
+    /// The value before, if it was asked for.
+    pub(crate) old: Option<Vec<u8>>,
+}
+
+impl<'o> From<Operation<'o>> for Request<'o> {
+    fn from(operation: Operation<'o>) -> Self {
+        Self { operation, condition: Condition::Always, returns_old: false }
+    }
+}
+
+impl<'o> Request<'o> {
+    /// Makes the operation only if this holds.
+    #[must_use]
+    pub fn when(self, condition: Condition) -> Self {
+        Self { condition, ..self }
+    }
+
+    /// Lets the reply carry the value that was there before.
+    #[must_use]
+    pub fn returning_old(self) -> Self {
+        Self { returns_old: true, ..self }
+    }
+
+    /// Refuses a value that no record of its kind can have.
+    #[inline]
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.operation {
+            Operation::Put { kind, value, .. } => kind.check(value),
+            Operation::Merge { kind, operand, .. } => kind.check(operand),
+            Operation::Delete | Operation::Expire(_) => Ok(()),
+        }
+    }
+
+    /// Decides what becomes of a record.
+    #[inline]
+    pub(crate) fn decide(&self, table: TableId, old: Option<&Old<'_>>) -> Decision<'o, Verdict> {
+        let is_wanted = match self.condition {
+            Condition::Always => true,
+            condition => condition.holds(table, old.map(Old::meta).as_ref()),
+        };
+        if !is_wanted {
+            return Decision { change: Change::Keep, result: Verdict::Refused };
+        }
+        let decision = self.operation.decide(old);
+        if self.returns_old { with_old(decision, old) } else { decision }
+    }
+
+    /// Says why a number is beyond 64 bits.
+    #[cold]
+    pub(crate) fn overflow(&self) -> Error {
+        let operand = match self.operation {
+            Operation::Merge { kind, operand, .. } => kind.show(operand),
+            _ => "this".into(),
+        };
+        let error = Error::new(Kind::Invalid, format!("merging {operand} gives a number beyond 64 bits"));
+        error.remedy("the value stays as it was; count in larger units, or in several keys")
+    }
+
+    /// Says that there is a value of another kind.
+    #[cold]
+    pub(crate) fn wrong_kind(&self, there: u8) -> Error {
+        match self.operation {
+            Operation::Merge { kind, .. } => kind.refused_by(there),
+            _ => unreachable!("only what is merged depends on the kind there is"),
+        }
+    }
+}
+
+impl<'o> Operation<'o> {
+    #[inline]
+    fn decide(&self, old: Option<&Old<'_>>) -> Decision<'o, Verdict> {
+        let (change, done) = match *self {
+            Self::Put { kind, value, expiry } => {
+                let change = Change::Put { kind: kind.code(), value: value.into(), expiry: millis(expiry) };
+                (change, Done { len: value.len() as u64, ..Done::default() })
+            }
+            Self::Merge { kind, operand, expiry } => return merge(old, kind, operand, expiry),
+            Self::Delete => (Change::Delete, Done::default()),
+            Self::Expire(_) if old.is_none() => return Decision { change: Change::Keep, result: Verdict::Refused },
+            // What has passed is deleted, which takes no memory.
+            Self::Expire(Some(expiry)) if expiry <= SystemTime::now() => (Change::Delete, Done::default()),
+            Self::Expire(expiry) => {
+                (Change::Expire(millis(expiry)), Done { len: old.map_or(0, Old::len), ..Done::default() })
+            }
+        };
+        Decision { change, result: Verdict::Done(done) }
+    }
+}
+
+#[inline]
+fn merge<'o>(
+    old: Option<&Old<'_>>,
+    kind: ValueKind,
+    operand: &'o [u8],
+    expiry: Option<SystemTime>,
+) -> Decision<'o, Verdict> {
+    let refused = |result| Decision { change: Change::Keep, result };
+    if let Some(old) = old.filter(|old| old.kind() != kind.code()) {
+        return refused(Verdict::WrongKind(old.kind()));
+    }
+    let code = kind.code();
+    let expiry = || old.map_or_else(|| millis(expiry), |old| old.meta().expiry);
+    let len = old.map_or(0, Old::len);
+    let done = |change, len, number| Decision { change, result: Verdict::Done(Done { len, number, old: None }) };
+    match kind.fold(old, operand) {
+        Folded::Overflow => refused(Verdict::Overflow),
+        Folded::Damaged => refused(Verdict::Damaged),
+        Folded::Keep(number) => done(Change::Keep, len, number),
+        Folded::Append(bytes) if old.is_some() => {
+            done(Change::Append { kind: code, bytes }, len + bytes.len() as u64, None)
+        }
+        Folded::Number(number) if old.is_some() => {
+            done(Change::Word { kind: code, word: number.cast_unsigned() }, size_of::<i64>() as u64, Some(number))
+        }
+        Folded::Append(bytes) => done(put(code, bytes, expiry()), bytes.len() as u64, None),
+        Folded::Number(number) => done(put(code, operand, expiry()), size_of::<i64>() as u64, Some(number)),
+        Folded::Replace(bytes) => {
+            // To merge bytes is to put them, which ends no sooner for what was there.
+            let expiry = if old.is_none() { expiry() } else { None };
+            done(put(code, bytes, expiry), bytes.len() as u64, None)
+        }
+    }
+}
+
+fn put(kind: u8, value: &[u8], expiry: Option<u64>) -> Change<'_> {
+    Change::Put { kind, value: value.into(), expiry }
+}
+
+#[inline]
+fn millis(expiry: Option<SystemTime>) -> Option<u64> {
+    expiry.map(expiry::to_millis)
+}
+
+/// Lets a decision carry the value that was there before.
+#[cold]
+fn with_old<'o>(decision: Decision<'o, Verdict>, old: Option<&Old<'_>>) -> Decision<'o, Verdict> {
+    let mut bytes = Vec::new();
+    match (decision.result, old) {
+        (Verdict::Done(done), Some(old)) if old.read(&mut bytes) => {
+            Decision { change: decision.change, result: Verdict::Done(Done { old: Some(bytes), ..done }) }
+        }
+        (Verdict::Done(_), Some(_)) => Decision { change: Change::Keep, result: Verdict::Damaged },
+        (result, _) => Decision { change: decision.change, result },
+    }
+}
