@@ -24,7 +24,7 @@ PAGE = Path(__file__).parents[3] / "docs/design/errors.md"
 def test_there_is_a_class_for_every_kind() -> None:
     kinds = set(re.findall(r"^\| `(\w+)`", PAGE.read_text(), re.MULTILINE))
     names = {name.removesuffix("Error") for name in hammerspace.__all__ if name.endswith("Error") and name != "Error"}
-    assert (names - {"Access"}) | {"Permission"} == kinds and len(kinds) == 9
+    assert (names - {"Access"}) | {"Permission"} == kinds and len(kinds) == 10
     for name in hammerspace.__all__:
         if name.endswith("Error"):
             assert issubclass(getattr(hammerspace, name), hammerspace.Error)

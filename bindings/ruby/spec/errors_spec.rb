@@ -11,7 +11,7 @@ RSpec.describe Hammerspace::Error do
   it 'has a subclass for each kind, and is caught by rescue' do
     kinds = described_class.subclasses.map { |subclass| subclass.allocate.kind }
     expect(kinds).to contain_exactly(:corrupt, :unsupported, :busy, :full, :invalid, :permission, :missing, :owner_dead, :io,
-                                     :internal)
+                                     :changed, :internal)
     expect(described_class.superclass).to be(StandardError)
   end
 

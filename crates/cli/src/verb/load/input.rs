@@ -167,9 +167,7 @@ impl Input {
         };
         self.packing.unpack(BufReader::with_capacity(1 << 16, progress.reading(input)))
     }
-}
 
-impl Input {
     /// The bytes as they are.
     fn once(&self) -> Result<Box<dyn Read>> {
         if is_stdin(&self.file) {
