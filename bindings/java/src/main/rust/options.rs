@@ -21,7 +21,7 @@ pub(crate) fn parse(text: &str) -> Result<Options> {
 fn option(options: Options, name: &str, value: &str) -> Result<Options> {
     Ok(match name {
         "keep" => options.keep(number(name, value)?),
-        "compression" => options.compression(one_of(name, value, &COMPRESSION)?),
+        "compression" => options.compression(compression(value)?),
         "block_size" => options.block_size(number(name, value)?),
         "cache_bytes" => options.cache_bytes(number(name, value)?),
         "durability" => options.durability(one_of(name, value, &DURABILITY)?),
@@ -37,6 +37,10 @@ const COMPRESSION: [(&str, Compression); 3] =
     [("none", Compression::None), ("snappy", Compression::Snappy), ("zstd", Compression::Zstd)];
 
 const DURABILITY: [(&str, Durability); 2] = [("full", Durability::Full), ("none", Durability::None)];
+
+pub(crate) fn compression(name: &str) -> Result<Compression> {
+    one_of("compression", name, &COMPRESSION)
+}
 
 fn one_of<T: Copy>(name: &str, value: &str, choices: &[(&str, T)]) -> Result<T> {
     let chosen = choices.iter().find(|(name, _)| *name == value);

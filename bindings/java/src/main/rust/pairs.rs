@@ -2,35 +2,35 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hammerspace::Snapshot;
 use jni::EnvUnowned;
 use jni::objects::{JClass, JObject};
 use jni::sys::jlong;
 
 use crate::errors::answer;
 use crate::jvm::Array;
+use crate::pinned::{self, Pinned};
 use crate::{handle, packed, reader};
 
 /// A call gives no further pair once it has as many bytes.
 const ENOUGH: usize = 8192;
 
-/// A walk through a snapshot, which it holds until it ends.
+/// A walk through what it holds until it ends.
 struct Pairs(Mutex<Option<Walk>>);
 
 struct Walk {
-    // Dropped first: they borrow from the snapshot. Their lifetime is not really 'static.
-    pairs: hammerspace::Pairs<'static>,
-    _snapshot: Arc<Snapshot>,
+    // Dropped first: they borrow from what is pinned. Their lifetime is not really 'static.
+    pairs: pinned::Pairs<'static>,
+    _pinned: Arc<Pinned>,
     /// The error that comes after the pairs before it.
     then: Option<hammerspace::Error>,
 }
 
 impl Walk {
-    fn new(snapshot: Snapshot) -> Self {
-        let snapshot = Arc::new(snapshot);
-        // SAFETY: the snapshot stays where it is until the walk drops it, after all that borrows from it; and it is only ever read.
-        let held: &'static Snapshot = unsafe { &*Arc::as_ptr(&snapshot) };
-        Self { pairs: held.iter(), _snapshot: snapshot, then: None }
+    fn new(pinned: Pinned) -> Self {
+        let pinned = Arc::new(pinned);
+        // SAFETY: it stays where it is until the walk drops it, after all that borrows from it; and it is only ever read.
+        let held: &'static Pinned = unsafe { &*Arc::as_ptr(&pinned) };
+        Self { pairs: held.pairs(), _pinned: pinned, then: None }
     }
 
     /// The next pairs; none at the end.
@@ -58,7 +58,7 @@ impl Walk {
 }
 
 impl Pairs {
-    /// The next pairs; none at the end and after an error, when the snapshot is let go.
+    /// The next pairs; none at the end and after an error, when what is read is let go.
     fn step(&self) -> hammerspace::Result<Vec<u8>> {
         let mut walk = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let step = walk.as_mut().map_or_else(|| Ok(Vec::new()), Walk::step);
@@ -72,7 +72,7 @@ impl Pairs {
 #[unsafe(no_mangle)]
 extern "system" fn Java_hammerspace_NativeReader_pairs<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) -> jlong {
     answer(&mut env, |jvm| {
-        let walk = Walk::new(reader::snapshot(jvm, &this)?);
+        let walk = Walk::new(reader::pinned(jvm, &this)?);
         Ok(handle::address_of(Pairs(Mutex::new(Some(walk)))))
     })
 }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use hammerspace::{Snapshot, Space};
+use hammerspace::Space;
 use jni::EnvUnowned;
 use jni::objects::{JByteArray, JByteBuffer, JClass, JObject, JString};
 use jni::sys::{jboolean, jint, jlong};
@@ -13,14 +13,15 @@ use jni::sys::{jboolean, jint, jlong};
 use crate::errors::{Result, answer, answer_by, invalid};
 use crate::handle::{self, Held, Open};
 use crate::jvm::{Array, Jvm, too_long};
+use crate::pinned::Pinned;
 use crate::{options, packed};
 
 /// What is read.
 pub(crate) enum Source {
     /// The version that a handle is at.
     Space(Arc<Space>),
-    /// One version.
-    Snapshot(Snapshot),
+    /// What stays as it is.
+    Pinned(Pinned),
 }
 
 /// A length that says that there is no value.
@@ -30,35 +31,31 @@ const ABSENT: jint = -1;
 #[inline]
 fn open(jvm: Jvm<'_>, this: &JObject<'_>) -> Result<Open<Source>> {
     // SAFETY: the receivers of the methods below are `NativeReader`s, whose addresses `address_of` makes here.
-    unsafe { handle::of::<Held<Source>>(jvm, this) }.get("space or snapshot")
+    unsafe { handle::of::<Held<Source>>(jvm, this) }.get("reader")
 }
 
 /// The space of a `NativeReader` that is open.
 pub(crate) fn space(jvm: Jvm<'_>, this: &JObject<'_>) -> Result<Arc<Space>> {
     match &*open(jvm, this)? {
         Source::Space(space) => Ok(Arc::clone(space)),
-        Source::Snapshot(_) => Err(invalid("a snapshot stays as it is", "use the space that it was taken of")),
+        Source::Pinned(_) => Err(invalid("a snapshot stays as it is", "use the space that it was taken of")),
     }
 }
 
 /// What a `NativeReader` that is open reads now.
-pub(crate) fn snapshot(jvm: Jvm<'_>, this: &JObject<'_>) -> Result<Snapshot> {
-    Ok(open(jvm, this)?.snapshot())
+pub(crate) fn pinned(jvm: Jvm<'_>, this: &JObject<'_>) -> Result<Pinned> {
+    Ok(match &*open(jvm, this)? {
+        Source::Space(space) => Pinned::Snapshot(space.snapshot()),
+        Source::Pinned(pinned) => pinned.clone(),
+    })
 }
 
 impl Source {
-    fn snapshot(&self) -> Snapshot {
-        match self {
-            Self::Space(space) => space.snapshot(),
-            Self::Snapshot(snapshot) => snapshot.clone(),
-        }
-    }
-
     #[inline]
     fn get_with<T>(&self, key: &[u8], show: impl FnOnce(&[u8]) -> Result<T>) -> Result<Option<T>> {
         match self {
             Self::Space(space) => space.get_with(key, show),
-            Self::Snapshot(snapshot) => snapshot.get_with(key, show),
+            Self::Pinned(pinned) => pinned.get_with(key, show),
         }?
         .transpose()
     }
@@ -66,7 +63,7 @@ impl Source {
     fn contains(&self, key: &[u8]) -> hammerspace::Result<bool> {
         match self {
             Self::Space(space) => space.contains(key),
-            Self::Snapshot(snapshot) => snapshot.contains(key),
+            Self::Pinned(pinned) => pinned.contains(key),
         }
     }
 }
@@ -90,7 +87,7 @@ extern "system" fn Java_hammerspace_NativeReader_open<'l>(
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_hammerspace_NativeReader_snapshot<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) -> jlong {
-    answer(&mut env, |jvm| Ok(Held::address_of(Source::Snapshot(snapshot(jvm, &this)?))))
+    answer(&mut env, |jvm| Ok(Held::address_of(Source::Pinned(pinned(jvm, &this)?))))
 }
 
 #[unsafe(no_mangle)]
@@ -185,9 +182,9 @@ extern "system" fn Java_hammerspace_NativeReader_getMany<'l>(
         let keys = packed::pieces(&keys)?;
         // No value is given for a key that no space can have, whatever is found for what takes its place.
         let wanted: Vec<&[u8]> = keys.iter().map(|key| key.unwrap_or_default()).collect();
-        let snapshot = snapshot(jvm, &this)?;
+        let pinned = pinned(jvm, &this)?;
         let mut values = Vec::new();
-        for (key, value) in keys.iter().zip(snapshot.get_many(&wanted)?) {
+        for (key, value) in keys.iter().zip(pinned.get_many(&wanted)?) {
             packed::push(&mut values, key.and(value.as_deref()));
         }
         jvm.array(&values)
@@ -208,20 +205,20 @@ extern "system" fn Java_hammerspace_NativeReader_contains<'l>(
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_hammerspace_NativeReader_size<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) -> jlong {
-    answer(&mut env, |jvm| Ok(snapshot(jvm, &this)?.len().cast_signed()))
+    answer(&mut env, |jvm| Ok(pinned(jvm, &this)?.len().cast_signed()))
 }
 
 /// Zero where the version has none.
 #[unsafe(no_mangle)]
 extern "system" fn Java_hammerspace_NativeReader_number<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) -> jlong {
-    answer(&mut env, |jvm| Ok(snapshot(jvm, &this)?.number().unwrap_or_default().cast_signed()))
+    answer(&mut env, |jvm| Ok(pinned(jvm, &this)?.number().unwrap_or_default().cast_signed()))
 }
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_hammerspace_NativeReader_refresh<'l>(mut env: EnvUnowned<'l>, this: JObject<'l>) -> jboolean {
     answer(&mut env, |jvm| match &*open(jvm, &this)? {
         Source::Space(space) => Ok(space.refresh()?),
-        Source::Snapshot(_) => Ok(false),
+        Source::Pinned(_) => Ok(false),
     })
 }
 

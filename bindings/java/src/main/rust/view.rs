@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use hammerspace::Snapshot;
 use jni::EnvUnowned;
 use jni::objects::{JByteArray, JByteBuffer, JClass, JObject};
 use jni::sys::{jint, jlong};
@@ -10,13 +9,14 @@ use jni::sys::{jint, jlong};
 use crate::errors::{answer, answer_by};
 use crate::handle;
 use crate::jvm::too_long;
-use crate::reader::snapshot;
+use crate::pinned::Pinned;
+use crate::reader::pinned;
 
 /// Bytes, and what keeps them in place.
 struct View {
-    /// Of a lifetime that ends with the snapshot; of a compressed version, a copy.
+    /// Of a lifetime that ends with what is pinned; of a compressed version, a copy.
     bytes: Cow<'static, [u8]>,
-    _snapshot: Snapshot,
+    _pinned: Pinned,
 }
 
 /// The address of a new view of a key's value, to be freed by `NativeView.free`; zero where there is none.
@@ -28,15 +28,15 @@ extern "system" fn Java_hammerspace_NativeReader_pin<'l>(
 ) -> jlong {
     answer(&mut env, |jvm| {
         let key = jvm.bytes(&key)?;
-        let snapshot = snapshot(jvm, &this)?;
-        let Some(bytes) = snapshot.get(&*key)? else { return Ok(0) };
+        let pinned = pinned(jvm, &this)?;
+        let Some(bytes) = pinned.get(&key)? else { return Ok(0) };
         if jint::try_from(bytes.len()).is_err() {
             return Err(too_long(bytes.len()));
         }
-        // SAFETY: borrowed bytes lie in the mapping that the snapshot holds, at an address that does not change while any clone
-        // of the snapshot lives; `View` drops its own after the bytes, and nothing hands them out without it.
+        // SAFETY: borrowed bytes lie in a mapping that what is pinned holds, at an address that does not change while any clone of
+        // that lives; `View` drops its own after the bytes, and nothing hands them out without it.
         let bytes = unsafe { std::mem::transmute::<Cow<'_, [u8]>, Cow<'static, [u8]>>(bytes) };
-        Ok(handle::address_of(View { bytes, _snapshot: snapshot }))
+        Ok(handle::address_of(View { bytes, _pinned: pinned }))
     })
 }
 

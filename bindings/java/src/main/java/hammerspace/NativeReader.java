@@ -14,6 +14,9 @@ final class NativeReader extends Handle {
     /** Gives the address of a space. */
     static native long open(byte[] path, boolean create, String options);
 
+    /** Gives the address of a Sparkey table, by the name of its log or index. */
+    static native long openTable(byte[] file);
+
     private static native void free(long address);
 
     /** Empties it: what is called later throws. What is under way ends as it began. */

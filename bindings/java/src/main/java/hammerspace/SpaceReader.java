@@ -10,14 +10,14 @@ import java.util.Objects;
 import java.util.OptionalLong;
 
 /**
- * What a {@link Space} and a {@link Snapshot} of it have in common: lookups.
+ * What a {@link Space}, a {@link Snapshot} of it, and a Sparkey {@link Table} have in common: lookups.
  *
  * <p>Threads may share one. Lookups take no lock, and make no system call.
  *
  * @param <K> what keys are in Java
  * @param <V> what values are in Java
  */
-public abstract sealed class SpaceReader<K, V> implements AutoCloseable permits Space, Snapshot {
+public abstract sealed class SpaceReader<K, V> implements AutoCloseable permits Space, Snapshot, Table {
     final NativeReader reader;
     final Codec<K> keys;
     final Codec<V> values;
