@@ -1,6 +1,7 @@
 //! HyperLogLog values: against a plain decoder, and against themselves after a change.
 //!
-//! The first byte says how many bytes are a value; what follows it is another one, and also the hashes that are added.
+//! The first byte says how many bytes are a value; what follows it is another one, and also the hashes that
+//! are added.
 
 use hammerspace_sketch::hll::{Hll, HllBuf, Kind};
 

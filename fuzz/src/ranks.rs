@@ -1,7 +1,8 @@
-//! A plain decoder of HyperLogLog values, after the format page. It shares no code with ours, and is right for every value that
-//! ours accepts.
+//! A plain decoder of HyperLogLog values, after the format page. It shares no code with ours, and is right
+//! for every value that ours accepts.
 
-/// The rank of every register; of a list, those that its hashes lead to. None for UNDEFINED and EMPTY but zeros.
+/// The rank of every register; of a list, those that its hashes lead to. None for UNDEFINED and EMPTY but
+/// zeros.
 pub(crate) fn ranks(value: &[u8]) -> Vec<u8> {
     let (width, log2m) = (usize::from(value[1] >> 5) + 1, usize::from(value[1] & 31));
     let mut ranks = vec![0; 1 << log2m];

@@ -1,4 +1,5 @@
-//! Hashes added to many values at once, as events come: a few values get most of them and are soon FULL, most stay lists.
+//! Hashes added to many values at once, as events come: a few values get most of them and are soon FULL, most
+//! stay lists.
 
 use hammerspace_sketch::hll::{HllBuf, Params};
 use hammerspace_workloads::{Picker, Skew};

@@ -15,8 +15,8 @@ pub(crate) struct Jvm {
 }
 
 impl Jvm {
-    /// Starts a class that `cargo xtask test` built into this directory, for a short life: most of that is spent in
-    /// starting, so there is no second compiler, and no parallel collector.
+    /// Starts a class that `cargo xtask test` built into this directory, for a short life: most of that is
+    /// spent in starting, so there is no second compiler, and no parallel collector.
     pub(crate) fn start(built: &Path, class: &str) -> Result<Self> {
         Self::start_with(built, class, &["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"])
     }

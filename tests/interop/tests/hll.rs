@@ -1,6 +1,8 @@
-//! HyperLogLog values go to PostgreSQL and java-hll, and theirs come to us: the same sets, and the same numbers.
+//! HyperLogLog values go to PostgreSQL and java-hll, and theirs come to us: the same sets, and the same
+//! numbers.
 //!
-//! js-hll is in no package registry, so its bytes are only read where its test data is (`crates/sketch/tests/it/upstream.rs`).
+//! js-hll is in no package registry, so its bytes are only read where its test data is
+//! (`crates/sketch/tests/it/upstream.rs`).
 
 use std::fmt::Write;
 use std::path::Path;
@@ -19,7 +21,8 @@ struct Case {
 }
 
 impl Case {
-    /// For PostgreSQL, which has no width of 8 and misreads SPARSE words of fewer than 8 bits (`docs/format/hll.md`).
+    /// For PostgreSQL, which has no width of 8 and misreads SPARSE words of fewer than 8 bits
+    /// (`docs/format/hll.md`).
     fn for_postgres(rng: &mut Rng) -> Self {
         let regwidth = rng.u32(1..=7);
         let log2m = rng.u32(4.max(8 - regwidth)..=12);

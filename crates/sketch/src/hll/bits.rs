@@ -1,4 +1,5 @@
-//! Fields of up to 56 bits in a string of bits: the most significant bit of a byte comes first, and fields may straddle bytes.
+//! Fields of up to 56 bits in a string of bits: the most significant bit of a byte comes first, and fields
+//! may straddle bytes.
 
 /// The longest field. Behind up to 7 bits of its first byte, it ends within 8 bytes.
 const FIELD_MAX: usize = 56;

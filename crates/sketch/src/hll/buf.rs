@@ -8,7 +8,8 @@ use super::{Body, Hll, Kind, Params, Register, explicit, full, sparse};
 
 /// A value of its own bytes, always written by PostgreSQL's rule.
 ///
-/// It is the fold that a store needs: `open` the old bytes, `add` or `union`, and take the new bytes if that says `true`.
+/// It is the fold that a store needs: `open` the old bytes, `add` or `union`, and take the new bytes if that
+/// says `true`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HllBuf {
     bytes: Vec<u8>,
@@ -33,8 +34,8 @@ impl HllBuf {
         Hll::parse(bytes).map(|hll| Self::from(&hll))
     }
 
-    /// Goes on with the bytes of an `HllBuf`, in constant time. Bytes from elsewhere need [`read`](Self::read): on others,
-    /// later answers may be wrong, but nothing panics.
+    /// Goes on with the bytes of an `HllBuf`, in constant time. Bytes from elsewhere need
+    /// [`read`](Self::read): on others, later answers may be wrong, but nothing panics.
     pub fn open(bytes: Vec<u8>) -> Result<Self> {
         Hll::open(&bytes)?;
         Ok(Self { bytes })
@@ -56,9 +57,11 @@ impl HllBuf {
         self.bytes
     }
 
-    /// Adds one hash. Whether that changed the value: constant time for FULL, else at most one move of its bytes.
+    /// Adds one hash. Whether that changed the value: constant time for FULL, else at most one move of its
+    /// bytes.
     ///
-    /// A value may grow to [`Params::full_len`] bytes, or to 8 bytes for each of [`Params::explicit_max`] hashes.
+    /// A value may grow to [`Params::full_len`] bytes, or to 8 bytes for each of [`Params::explicit_max`]
+    /// hashes.
     pub fn add(&mut self, hash: u64) -> bool {
         let hll = self.as_hll();
         let (params, new) = (hll.params, hll.params.register(hash));
@@ -93,8 +96,8 @@ impl HllBuf {
         }
     }
 
-    /// Adds all elements of another set. Whether that changed the value. The parameters remain; `Invalid` if `log2m` or
-    /// `regwidth` of the other differ.
+    /// Adds all elements of another set. Whether that changed the value. The parameters remain; `Invalid` if
+    /// `log2m` or `regwidth` of the other differ.
     pub fn union(&mut self, other: &Hll) -> Result<bool> {
         let params = self.as_hll().params;
         params.check_unites(other.params)?;
@@ -138,7 +141,8 @@ impl HllBuf {
 }
 
 impl From<&Hll<'_>> for HllBuf {
-    /// The same set, written by our rule: an overlong list becomes registers, and FULL becomes SPARSE where that is shorter.
+    /// The same set, written by our rule: an overlong list becomes registers, and FULL becomes SPARSE where
+    /// that is shorter.
     fn from(hll: &Hll<'_>) -> Self {
         let params = hll.params;
         match hll.body {

@@ -7,8 +7,8 @@
 //!               E <= L / 30             E
 //! large range   otherwise               -L ln(1 - E / L)       infinite from E = L on
 //! ```
-//! Between 2.5 m and 5 m it is biased by a few percent, as the paper's is. Better estimators exist; this one gives the
-//! numbers that PostgreSQL and java-hll give for the same bytes.
+//! Between 2.5 m and 5 m it is biased by a few percent, as the paper's is. Better estimators exist; this one
+//! gives the numbers that PostgreSQL and java-hll give for the same bytes.
 
 use hammerspace_error::Result;
 
@@ -16,8 +16,8 @@ use super::full::Histogram;
 use super::{Body, Hll, HllBuf, Params};
 
 impl Hll<'_> {
-    /// About how many elements the set has: exact if it is EMPTY or EXPLICIT, `None` if it is UNDEFINED, infinite if its
-    /// registers are saturated. java-hll shows it rounded up. Linear in the bytes.
+    /// About how many elements the set has: exact if it is EMPTY or EXPLICIT, `None` if it is UNDEFINED,
+    /// infinite if its registers are saturated. java-hll shows it rounded up. Linear in the bytes.
     pub fn estimate(&self) -> Option<f64> {
         match self.body {
             Body::Undefined => None,
@@ -87,12 +87,13 @@ fn alpha(params: Params) -> f64 {
 pub struct Overlap {
     /// About how many; never less than 0.
     pub estimate: f64,
-    /// The standard error of that, in elements. It is the union's, so a small overlap of large sets drowns in it.
+    /// The standard error of that, in elements. It is the union's, so a small overlap of large sets drowns in
+    /// it.
     pub standard_error: f64,
 }
 
-/// How many elements two sets share, by inclusion and exclusion: |A| + |B| - |A ∪ B|. Exact, with an error of 0, for two
-/// lists; `None` if a set is UNDEFINED; `Invalid` if `log2m` or `regwidth` differ.
+/// How many elements two sets share, by inclusion and exclusion: |A| + |B| - |A ∪ B|. Exact, with an error of
+/// 0, for two lists; `None` if a set is UNDEFINED; `Invalid` if `log2m` or `regwidth` differ.
 ///
 /// ```
 /// use hammerspace_sketch::hll::{HllBuf, Params, hash, intersection};

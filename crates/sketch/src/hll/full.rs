@@ -1,7 +1,7 @@
 //! The body of a FULL value: the ranks of all registers, of `regwidth` bits each.
 //!
-//! Eight registers fill `regwidth` bytes, and there are 16 or more of them. So loops go over groups of eight, and load
-//! a group as one number:
+//! Eight registers fill `regwidth` bytes, and there are 16 or more of them. So loops go over groups of eight,
+//! and load a group as one number:
 //!
 //! ```text
 //! width 5:   | 0 0 0 | r0 r1 r2 r3 r4 r5 r6 r7 |      40 bits of a u64
@@ -108,7 +108,8 @@ fn raise_groups<const W: usize>(body: &mut [u8], other: &[u8]) -> bool {
     changed != 0
 }
 
-/// The greater of each two of eight registers. Four at a time, so that the lane beside each has room for a borrow.
+/// The greater of each two of eight registers. Four at a time, so that the lane beside each has room for a
+/// borrow.
 #[inline]
 fn max_of_group<const W: usize>(left: u64, right: u64) -> u64 {
     let lanes = lanes(W, u64::MAX >> (64 - W));

@@ -1,10 +1,11 @@
-//! The hashes of PostgreSQL's `hll_hash_*`: the first half of MurmurHash3 x64 128 over the bytes that each type has there.
+//! The hashes of PostgreSQL's `hll_hash_*`: the first half of MurmurHash3 x64 128 over the bytes that each
+//! type has there.
 //!
-//! java-hll and js-hll leave the choice of a hash to their users; sets are united only if all of them made the same. Guava's
-//! `murmur3_128(seed).hashLong(x).asLong()` is [`bigint`].
+//! java-hll and js-hll leave the choice of a hash to their users; sets are united only if all of them made
+//! the same. Guava's `murmur3_128(seed).hashLong(x).asLong()` is [`bigint`].
 //!
-//! A seed of PostgreSQL is 0 to 2^31 - 1, and 0 unless one is given. An integer's type is part of its hash: [`integer`] of 1 is
-//! not [`bigint`] of 1.
+//! A seed of PostgreSQL is 0 to 2^31 - 1, and 0 unless one is given. An integer's type is part of its hash:
+//! [`integer`] of 1 is not [`bigint`] of 1.
 
 use hammerspace_bytes::murmur3::x64_128_low;
 
@@ -33,7 +34,8 @@ pub fn bytea(value: &[u8], seed: u32) -> u64 {
     x64_128_low(value, seed)
 }
 
-/// `hll_hash_text(value, seed)`: the bytes of the text, in the encoding of the database, which is to be UTF-8.
+/// `hll_hash_text(value, seed)`: the bytes of the text, in the encoding of the database, which is to be
+/// UTF-8.
 pub fn text(value: &str, seed: u32) -> u64 {
     x64_128_low(value.as_bytes(), seed)
 }

@@ -1,7 +1,7 @@
 //! HyperLogLog (Flajolet et al., 2007): how many distinct elements a set has, within about 2 %, in 1.3 KB.
 //!
-//! The bytes follow version 1 of Aggregate Knowledge's storage format (`docs/format/hll.md`), so postgresql-hll, java-hll
-//! and js-hll read them.
+//! The bytes follow version 1 of Aggregate Knowledge's storage format (`docs/format/hll.md`), so
+//! postgresql-hll, java-hll and js-hll read them.
 //!
 //! ```text
 //!             add, union                     add, union                 add, union
@@ -9,14 +9,16 @@
 //!   header                    sorted hashes               (index, rank) words       m ranks
 //! ```
 //!
-//! [`Hll`] reads a value where it lies; [`HllBuf`] owns one and changes it. A value never sees elements, only 64-bit
-//! hashes of them ([`hash`] has PostgreSQL's).
+//! [`Hll`] reads a value where it lies; [`HllBuf`] owns one and changes it. A value never sees elements, only
+//! 64-bit hashes of them ([`hash`] has PostgreSQL's).
 //!
 //! What always holds:
-//! 1. The bytes of an [`HllBuf`] are a function of its parameters and its content alone, by PostgreSQL's rule. So a union
-//!    is commutative, associative and idempotent on bytes, and two equal sets have equal bytes.
+//! 1. The bytes of an [`HllBuf`] are a function of its parameters and its content alone, by PostgreSQL's
+//!    rule. So a union is commutative, associative and idempotent on bytes, and two equal sets have equal
+//!    bytes.
 //! 2. An [`HllBuf`] only grows: a list becomes registers and SPARSE becomes FULL, never the reverse.
-//! 3. A change that leaves the bytes as they were returns `false`. In a FULL value, `add` reads and writes one register.
+//! 3. A change that leaves the bytes as they were returns `false`. In a FULL value, `add` reads and writes
+//!    one register.
 //! 4. [`Hll::parse`] takes time and memory in proportion to the bytes, whatever size their header claims.
 //!
 //! ```
@@ -77,9 +79,9 @@ enum Body<'a> {
 impl<'a> Hll<'a> {
     /// Reads a value from anywhere and checks every byte: linear in the bytes, constant for FULL.
     ///
-    /// Accepts what the writers of this format write. Refuses disorder, duplicates, lengths that do not fit the header,
-    /// ranks of 0 in a SPARSE value, and padding that is not zero: `Corrupt`, with the offset. A later schema
-    /// version is `Unsupported`.
+    /// Accepts what the writers of this format write. Refuses disorder, duplicates, lengths that do not fit
+    /// the header, ranks of 0 in a SPARSE value, and padding that is not zero: `Corrupt`, with the offset. A
+    /// later schema version is `Unsupported`.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let hll = Self::open(bytes)?;
         match hll.body {
@@ -90,8 +92,8 @@ impl<'a> Hll<'a> {
         Ok(hll)
     }
 
-    /// Reads a value that was checked before: looks at the header and the length alone, in constant time. On bytes that
-    /// [`parse`](Self::parse) would refuse, answers are wrong, but nothing panics.
+    /// Reads a value that was checked before: looks at the header and the length alone, in constant time. On
+    /// bytes that [`parse`](Self::parse) would refuse, answers are wrong, but nothing panics.
     pub fn open(bytes: &'a [u8]) -> Result<Self> {
         let (kind, params) = header::read(bytes)?;
         let body = &bytes[HEADER_LEN..];
@@ -125,7 +127,8 @@ impl<'a> Hll<'a> {
         }
     }
 
-    /// Whether to add this hash would change nothing. Constant time for FULL, logarithmic for EXPLICIT and SPARSE.
+    /// Whether to add this hash would change nothing. Constant time for FULL, logarithmic for EXPLICIT and
+    /// SPARSE.
     pub fn absorbs(&self, hash: u64) -> bool {
         match (self.body, self.params.register(hash)) {
             (Body::Empty, _) => false,
@@ -136,8 +139,8 @@ impl<'a> Hll<'a> {
         }
     }
 
-    /// The hashes of an EXPLICIT or EMPTY value, in ascending order as signed numbers; `None` for the others, which have
-    /// forgotten them.
+    /// The hashes of an EXPLICIT or EMPTY value, in ascending order as signed numbers; `None` for the others,
+    /// which have forgotten them.
     pub fn hashes(&self) -> Option<impl Iterator<Item = u64> + use<'a>> {
         self.list().map(Explicit::iter)
     }
@@ -150,7 +153,8 @@ impl<'a> Hll<'a> {
         }
     }
 
-    /// The registers that are not zero, in ascending order of their indices; those that its hashes lead to, if it is EXPLICIT.
+    /// The registers that are not zero, in ascending order of their indices; those that its hashes lead to,
+    /// if it is EXPLICIT.
     fn registers(&self) -> Vec<Register> {
         match self.body {
             Body::Undefined | Body::Empty => Vec::new(),

@@ -6,8 +6,8 @@ use super::Register;
 
 /// How many registers, how wide, and when a value is written in which way.
 ///
-/// Values are united if `log2m` and `regwidth` are equal; `expthresh` and `sparseon` say how content is stored, not what
-/// it is.
+/// Values are united if `log2m` and `regwidth` are equal; `expthresh` and `sparseon` say how content is
+/// stored, not what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Params {
     log2m: u8,
@@ -30,8 +30,8 @@ impl Default for Params {
 }
 
 impl Params {
-    /// The arguments of PostgreSQL's `hll_empty`: `log2m` from 4 to 31, `regwidth` from 1 to 8; `expthresh` -1 (automatic),
-    /// 0 (no lists) or a power of two up to 2^30. `Invalid` otherwise.
+    /// The arguments of PostgreSQL's `hll_empty`: `log2m` from 4 to 31, `regwidth` from 1 to 8; `expthresh`
+    /// -1 (automatic), 0 (no lists) or a power of two up to 2^30. `Invalid` otherwise.
     ///
     /// PostgreSQL itself takes a `log2m` of 17 and a `regwidth` of 7 at most, java-hll a `log2m` of 30.
     pub fn new(log2m: u32, regwidth: u32, expthresh: i64, sparseon: bool) -> Result<Self> {
@@ -104,7 +104,8 @@ impl Params {
         }
     }
 
-    /// The length of a FULL value, which no other way of writing the same set exceeds, a list of a chosen limit excepted.
+    /// The length of a FULL value, which no other way of writing the same set exceeds, a list of a chosen
+    /// limit excepted.
     pub fn full_len(self) -> u64 {
         super::HEADER_LEN as u64 + self.full_body_len()
     }
@@ -135,7 +136,8 @@ impl Params {
         self.log2m() + self.regwidth()
     }
 
-    /// PostgreSQL's rule for so many registers that are not zero: SPARSE while that takes fewer bits than FULL.
+    /// PostgreSQL's rule for so many registers that are not zero: SPARSE while that takes fewer bits than
+    /// FULL.
     pub(super) fn is_sparse(self, count: u64) -> bool {
         self.sparseon && count * u64::from(self.word_bits()) < self.register_count() * u64::from(self.regwidth)
     }
@@ -150,7 +152,8 @@ impl Params {
             .remedy("count both with the same log2m and regwidth"))
     }
 
-    /// Which register a hash raises to at least which rank. `None` for one hash in 2^(64 - log2m), which raises none.
+    /// Which register a hash raises to at least which rank. `None` for one hash in 2^(64 - log2m), which
+    /// raises none.
     #[inline]
     pub(super) fn register(self, hash: u64) -> Option<Register> {
         let rest = hash >> self.log2m;

@@ -1,4 +1,5 @@
-//! The body of a SPARSE value: words of `log2m + regwidth` bits, the index above the rank, indices strictly ascending.
+//! The body of a SPARSE value: words of `log2m + regwidth` bits, the index above the rank, indices strictly
+//! ascending.
 //!
 //! ```text
 //! | index log2m | rank regwidth | index | rank | … | zeros up to the byte |
@@ -22,7 +23,8 @@ impl<'a> Sparse<'a> {
         let word_bits = params.word_bits() as usize;
         let sparse = Self { body, params, len: body.len() * 8 / word_bits };
         let is_padded = sparse.len > 0 && word_bits < 8 && sparse.word(sparse.len - 1) == 0;
-        // A word of fewer than 8 bits has room in the padding. It is all zeros there, and no real word has a rank of 0.
+        // A word of fewer than 8 bits has room in the padding. It is all zeros there, and no real word has a
+        // rank of 0.
         let sparse = Self { len: sparse.len - usize::from(is_padded), ..sparse };
         if body.len() != (sparse.len * word_bits).div_ceil(8) {
             return Err(sparse.corrupt(sparse.len, "with a whole byte behind its last word"));

@@ -17,7 +17,8 @@ impl fmt::Display for HllBuf {
 impl FromStr for HllBuf {
     type Err = Error;
 
-    /// Reads digits of either case, as PostgreSQL and java-hll write them; the value is checked as by [`HllBuf::read`].
+    /// Reads digits of either case, as PostgreSQL and java-hll write them; the value is checked as by
+    /// [`HllBuf::read`].
     fn from_str(text: &str) -> Result<Self> {
         let digits = text.strip_prefix("\\x").ok_or_else(|| invalid("it does not begin with \\x"))?;
         let bytes = HEXLOWER_PERMISSIVE.decode(digits.as_bytes()).map_err(invalid)?;

@@ -1,4 +1,5 @@
-//! Estimates against exact counts: within four standard errors, outside the range in which the estimator is biased.
+//! Estimates against exact counts: within four standard errors, outside the range in which the estimator is
+//! biased.
 
 use hammerspace_sketch::hll::{HllBuf, Params, hash, intersection};
 

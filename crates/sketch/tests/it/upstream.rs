@@ -1,8 +1,9 @@
-//! The test vectors of postgresql-hll, go-hll and js-hll, which are others' data: read where `HAMMERSPACE_HLL_VECTORS` says,
-//! a directory with folders `postgresql-hll`, `go-hll` and `js-hll`, each as in its project's repository.
+//! The test vectors of postgresql-hll, go-hll and js-hll, which are others' data: read where
+//! `HAMMERSPACE_HLL_VECTORS` says, a directory with folders `postgresql-hll`, `go-hll` and `js-hll`, each as
+//! in its project's repository.
 //!
-//! Their generator went FULL at fixed numbers of registers, and pinned some values to one kind. So sets are compared,
-//! each written by our rule.
+//! Their generator went FULL at fixed numbers of registers, and pinned some values to one kind. So sets are
+//! compared, each written by our rule.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -124,7 +125,8 @@ fn listed(hashes: &[i64], like: &HllBuf) -> HllBuf {
     list
 }
 
-/// A value of these registers: for each a hash that raises it to its rank, added to what no list can begin with.
+/// A value of these registers: for each a hash that raises it to its rank, added to what no list can begin
+/// with.
 fn with_registers(ranks: &[i64], like: &HllBuf) -> HllBuf {
     let log2m = like.as_hll().params().log2m();
     let mut header = like.as_bytes()[..3].to_vec();

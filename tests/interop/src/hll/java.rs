@@ -1,4 +1,5 @@
-//! java-hll, in a JVM of its own behind a pipe; `java/src/main/java/HllDriver.java` says what goes through it.
+//! java-hll, in a JVM of its own behind a pipe; `java/src/main/java/HllDriver.java` says what goes through
+//! it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -42,8 +43,8 @@ impl JavaHll {
         self.counted(&["union", &hex(left), &hex(right)])
     }
 
-    /// How long it takes to unite all values of a file, which have one length and lie back to back; and the cardinality.
-    /// They are read from bytes meanwhile, or have been decoded before.
+    /// How long it takes to unite all values of a file, which have one length and lie back to back; and the
+    /// cardinality. They are read from bytes meanwhile, or have been decoded before.
     pub fn time_union(&mut self, values: &Path, len: usize, is_decoded: bool) -> Result<(Duration, u64)> {
         let path = values.to_str().expect("a temporary directory has a plain name");
         let how = if is_decoded { "decoded" } else { "bytes" };

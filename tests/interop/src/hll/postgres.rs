@@ -76,7 +76,8 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // Nothing in it is worth a checkpoint, but its children must end with it: so an immediate shutdown, not a kill.
+        // Nothing in it is worth a checkpoint, but its children must end with it: so an immediate shutdown,
+        // not a kill.
         let (data, mut stop) = (self.directory.path().join("data"), self.user.command("pg_ctl"));
         let stopped =
             run(stop.arg("-D").arg(data).args(["-m", "immediate", "stop"]).current_dir(self.directory.path()));
