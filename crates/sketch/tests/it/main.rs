@@ -1,4 +1,4 @@
-//! HyperLogLog held against other implementations' values, a plain model, and damage.
+//! HyperLogLog held against other implementations' values, a plain model, and damage; sets against plain sets.
 
 mod accuracy;
 mod damage;
@@ -8,4 +8,5 @@ mod model;
 mod page;
 
 mod rows;
+mod sets;
 mod upstream;
