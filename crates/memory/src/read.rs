@@ -137,7 +137,25 @@ pub(crate) fn read(region: &Region, table: u16, key: Key<'_>, hash: u64, out: &m
     Err(restless())
 }
 
-/// The same, once the index has been looked at. What is usual is one straight line, so that the processor gets on to the next lookup
+/// What is known of a key, with no look at its value.
+pub(crate) fn meta(region: &Region, table: u16, key: Key<'_>, hash: u64) -> Result<Option<Seen>> {
+    for _ in 0..TRIES {
+        let place = Place::of(region, hash);
+        match find(region, Home::new(region, place, hash), table, key) {
+            Look::Hit((sight, _)) => {
+                let seen = Seen::of(region, sight.record);
+                if sight.generation.still_holds() {
+                    return Ok(Some(seen));
+                }
+            }
+            Look::Nothing if is_unchanged(place, region) => return Ok(None),
+            _ => std::hint::spin_loop(),
+        }
+    }
+    Err(restless())
+}
+
+/// As [`read`], once the index has been looked at. What is usual is one straight line, so that the processor gets on to the next lookup
 /// while it waits for memory: the first slot is the key's, or there is none. Whatever else may be, `read` begins anew.
 #[expect(clippy::inline_always, reason = "calls move structures about")]
 #[inline(always)]

@@ -69,11 +69,10 @@ impl View<'_> {
         Ok(seen.map(|seen| seen.meta()))
     }
 
-    /// What is known about the record of a key, if it is there. Of a value beyond 64 KiB nothing is copied, nor whether all of it is there
-    /// looked at.
+    /// What is known about the record of a key, if it is there. Its value is not looked at.
     pub fn meta(self, table: u16, key: Key<'_>) -> Result<Option<Meta>> {
         let hash = key.hash(self.region.seed, table);
-        let seen = read::read(self.region, table, key, hash, &mut Vec::new())?;
+        let seen = read::meta(self.region, table, key, hash)?;
         Ok(seen.filter(|seen| !seen.is_expired()).map(|seen| seen.meta()))
     }
 

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use hammerspace_memory::{Change, Memory, Old, TableId};
-use hammerspace_store::{Condition, Cursor, Key, Kind, Options, Outcome, Put, Table, ValueKind};
+use hammerspace_store::{Condition, Cursor, Key, Kind, Operation, Options, Outcome, Put, Request, Table, ValueKind};
 
 use crate::small;
 use crate::sound::Store;
@@ -264,5 +264,42 @@ fn keys_are_counted_to_the_last_while_they_are_few() {
         if key % 997 == 0 {
             assert_eq!(store.keys(), key + 1);
         }
+    }
+}
+
+#[test]
+fn merges_have_conditions_and_an_expiry_for_what_they_create() {
+    let store = small();
+    let table = store.default_table();
+    let ends = SystemTime::now() + Duration::from_hours(1);
+    let add = |expiry| Operation::Merge { kind: ValueKind::Add, operand: &[1, 0, 0, 0, 0, 0, 0, 0], expiry };
+    let apply = |request: Request<'_>| table.apply("hits", &request).unwrap();
+    assert!(!apply(Request::from(add(None)).when(Condition::Present)).is_done);
+    let made = apply(Request::from(add(Some(ends))).when(Condition::Absent));
+    assert_eq!((made.is_done, made.number, made.before), (true, Some(1), None));
+    let kept = table.meta("hits").unwrap().unwrap().expiry.unwrap();
+    let again = apply(add(Some(ends + Duration::from_hours(1))).into());
+    assert_eq!((again.number, table.meta("hits").unwrap().unwrap().expiry), (Some(2), Some(kept)), "it keeps its own");
+    let version = again.version.unwrap();
+    assert!(!apply(Request::from(add(None)).when(Condition::Version(version + 1))).is_done);
+    assert_eq!(apply(Request::from(add(None)).when(Condition::Version(version))).number, Some(3));
+    let append = Operation::Merge { kind: ValueKind::Append, operand: b"line", expiry: Some(ends) };
+    assert!(table.apply("log", &append.into()).unwrap().is_done);
+    assert!(table.meta("log").unwrap().unwrap().expiry.is_some());
+}
+
+#[test]
+fn a_reply_carries_what_was_there() {
+    let store = small();
+    let table = store.default_table();
+    for len in [0, 10, 200_000] {
+        let (old, new) = (vec![1; len], vec![2; 300 + len]);
+        table.put("key", &old).unwrap();
+        let put = Operation::Put { kind: ValueKind::Bytes, value: &new, expiry: None };
+        let refused = table.apply("key", &Request::from(put).when(Condition::Absent).returning_old()).unwrap();
+        assert_eq!((refused.is_done, refused.old), (false, None));
+        assert_eq!(table.apply("key", &Request::from(put).returning_old()).unwrap().old, Some(old), "{len}");
+        assert_eq!(table.take("key").unwrap().unwrap().bytes, new);
+        assert_eq!(table.take("key").unwrap(), None);
     }
 }
