@@ -1,6 +1,5 @@
 package hammerspace;
 
-import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -55,10 +54,10 @@ public abstract sealed class HammerspaceException extends RuntimeException
     /**
      * The file or directory it was found in.
      *
-     * @return its path, where the error is about one
+     * @return its path, where the error is about one; as text, since not every path is a {@code Path} in every locale
      */
-    public final Optional<Path> file() {
-        return Optional.ofNullable(file).map(Path::of);
+    public final Optional<String> file() {
+        return Optional.ofNullable(file);
     }
 
     /**

@@ -66,8 +66,10 @@ public abstract sealed class SpaceReader<K, V> implements AutoCloseable permits 
         if (bytes == null) {
             return NativeReader.ABSENT;
         }
-        int at = into.position();
-        int room = into.remaining();
+        // Native code writes there, so the bounds hold even if another thread moves them meanwhile.
+        int limit = into.limit();
+        int at = Math.min(into.position(), limit);
+        int room = limit - at;
         int length = into.hasArray()
                 ? reader.copy(bytes, into.array(), into.arrayOffset() + at, room)
                 : reader.copyDirect(bytes, into, at, room);

@@ -24,9 +24,11 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Closing, collecting and refreshing, each while other threads read. */
+@Timeout(120)
 class ThreadsTest {
     private static final int READERS = 3;
 
@@ -156,22 +158,64 @@ class ThreadsTest {
     }
 
     @Test
+    void aBufferThatAnotherThreadMovesIsNeverOverrun() throws Exception {
+        Space<String, String> space = Scratch.space(scratch);
+        space.load(Map.of("key", "x".repeat(64)));
+        ByteBuffer memory = ByteBuffer.allocateDirect(128);
+        ByteBuffer shared = memory.slice(0, 64);
+        AtomicBoolean done = new AtomicBoolean();
+        Future<?> mover = threads.submit(() -> {
+            for (int n = 0; !done.get(); n++) {
+                try {
+                    shared.position(n % 65);
+                } catch (IllegalArgumentException moved) {
+                    // It is in use.
+                }
+            }
+        });
+        for (int n = 0; n < 100_000; n++) {
+            try {
+                space.read("key", shared);
+            } catch (IllegalArgumentException moved) {
+                // Its position lies elsewhere by now.
+            }
+        }
+        done.set(true);
+        mover.get();
+        for (int at = 64; at < 128; at++) {
+            assertEquals(0, memory.get(at));
+        }
+        space.close();
+    }
+
+    @Test
     void aViewKeepsItsMemoryAndLetsItGo() throws Exception {
         Space<String, String> space = Scratch.space(scratch);
         space.load(Map.of("key", "held in place"));
         Object log = log();
         ByteBuffer part = space.view("key").slice(5, 2).duplicate();
-        Iterator<String> keys = space.asMap().keySet().iterator();
         space.clear();
         space.close();
         System.gc();
         assertTrue(isMapped(log), "by the slice of the view");
         assertEquals("in", Codec.TEXT.decode(Codec.BUFFER.encode(part)));
         assertTrue(part.isReadOnly() && part.isDirect());
-        assertEquals("key", keys.next());
-        assertFalse(keys.hasNext(), "which lets go of its version");
         part = null;
         awaitLetGo(log);
+    }
+
+    @Test
+    void anIteratorKeepsItsVersionUntilItEnds() throws Exception {
+        Space<String, String> space = Scratch.space(scratch);
+        space.load(Map.of("key", "value"));
+        Object log = log();
+        Iterator<String> keys = space.asMap().keySet().iterator();
+        space.clear();
+        space.close();
+        assertTrue(isMapped(log));
+        assertEquals("key", keys.next());
+        assertFalse(keys.hasNext());
+        assertFalse(isMapped(log));
     }
 
     @Test
