@@ -39,6 +39,7 @@ const BENCHES: &[Bench] = &[
     ("lfs", lfs::rows),
     ("space", space::rows),
     ("sparkey", sparkey::rows),
+    ("sparkey-abi", sparkey::abi),
     ("store-allocation", store::allocation),
     ("store-bigmem", store::bigmem),
     ("store-cleaner", store::cleaner),

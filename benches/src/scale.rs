@@ -22,6 +22,9 @@ pub(crate) struct Scale {
     /// Keys in the compressed ones, and lookups in a round.
     pub(crate) compressed: u64,
     pub(crate) compressed_lookups: usize,
+    /// Keys in those that C reads, through our library and through Spotify's, and lookups in a round.
+    pub(crate) abi: u64,
+    pub(crate) abi_lookups: usize,
     /// Keys in those that are built and walked over.
     pub(crate) build: u64,
     /// How often each side runs.
@@ -46,6 +49,8 @@ impl Scale {
         lookups: 20_000,
         compressed: 1_000_000,
         compressed_lookups: 100_000,
+        abi: 100_000,
+        abi_lookups: 20_000,
         build: 10_000_000,
         rounds: 21,
         rounds_short: 201,
@@ -61,6 +66,8 @@ impl Scale {
         lookups: 2_000,
         compressed: 2_000,
         compressed_lookups: 500,
+        abi: 2_000,
+        abi_lookups: 500,
         build: 2_000,
         rounds: 3,
         rounds_short: 3,

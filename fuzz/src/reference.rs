@@ -4,12 +4,9 @@
 //! breaks the rules. What it gives is right for every log that ours accepts.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 
 /// Logs that decode to more are left to the clock and the memory limit.
 const DECODED_MAX: usize = 1 << 20;
-/// The widest window that the library knows, by its binary logarithm.
-const WINDOW_LOG_MAX: u32 = 31;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
@@ -71,15 +68,18 @@ fn decoded(mut data: &[u8], compression: u64, block_size: u64) -> Option<(Vec<u8
     Some((stream, true))
 }
 
-/// What a zstd frame decodes to, or a little more of it than we want to look at.
+/// What a zstd frame decodes to, or as many zeros as are too much to look at.
+///
+/// At once, as every reader of logs decodes it: as a stream, the library refuses windows of more than 2 GiB.
 fn unpacked(frame: &[u8]) -> Option<Vec<u8>> {
-    let mut block = Vec::new();
-    let mut decoder = zstd::stream::read::Decoder::with_buffer(frame).ok()?;
-    // Windows are bounded where a frame is read as a stream, not where it is decoded at once, as all who read logs do.
-    decoder.window_log_max(WINDOW_LOG_MAX).ok()?;
-    decoder.take(DECODED_MAX as u64 + 1).read_to_end(&mut block).ok()?;
-    Some(block)
+    match zstd::bulk::decompress(frame, DECODED_MAX) {
+        Err(error) if error.to_string().starts_with(TOO_LONG) => Some(vec![0; DECODED_MAX + 1]),
+        decoded => decoded.ok(),
+    }
 }
+
+/// How the error begins of a frame that does not fit.
+const TOO_LONG: &str = "Destination buffer is too small";
 
 fn entry(rest: &mut &[u8]) -> Option<Entry> {
     let (first, second) = (vlq(rest)?, vlq(rest)?);

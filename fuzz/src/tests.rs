@@ -1,4 +1,4 @@
-use crate::{hll, index, json, log, mo, po, yaml};
+use crate::{hll, index, json, log, mo, po, reference, yaml};
 use std::fs;
 use std::path::Path;
 
@@ -27,6 +27,36 @@ fn the_corpus_passes() {
     check_all("log", log::check);
     check_all("index", index::check);
     check_all("hll", hll::check);
+}
+
+/// All that there are: 22 powers of two, and seven eighths between one and the next.
+#[test]
+fn any_window_that_a_frame_can_name_is_read() {
+    let mut bytes = corpus("log/zstd_wide_window");
+    // The zero says that a window follows, and no length.
+    let frame = bytes.windows(5).position(|start| start == [0x28, 0xb5, 0x2f, 0xfd, 0]).unwrap();
+    let end = hammerspace_sparkey::Log::open(&bytes[..]).unwrap().header().data_end;
+    for window in 0..=u8::MAX {
+        bytes[frame + 5] = window;
+        log::check(&bytes);
+        // What is wider, the library does not know.
+        assert_eq!(reference::entries(&bytes, end).unwrap().complete, window < 0xb0, "{window:#x}");
+    }
+}
+
+#[test]
+fn a_frame_that_decodes_to_too_much_is_told_from_a_broken_one() {
+    let log = corpus("log/zstd_wide_window");
+    let with = |frame: &[u8]| {
+        assert!(frame.len() < 0x80, "a length of one byte");
+        let mut log = log[..84].to_vec();
+        log.push(frame.len() as u8);
+        log.extend(frame);
+        reference::entries(&log, log.len() as u64).map(|entries| entries.complete)
+    };
+    let long = zstd::bulk::compress(&vec![0; (1 << 20) + 1], 3).unwrap();
+    assert_eq!(with(&long), None);
+    assert_eq!(with(&long[..long.len() - 1]), Some(false));
 }
 
 /// A check that lets a faulty reader pass checks nothing. Each of these has one fault, and one file to show it.

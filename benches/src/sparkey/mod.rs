@@ -1,5 +1,6 @@
 //! The bench `sparkey`: our tables beside Spotify's C library, on the same files.
 
+mod abi;
 mod build;
 mod compressed;
 mod iterate;
@@ -18,7 +19,9 @@ use crate::scale::{Scale, in_words};
 
 const LIBSPARKEY: &str = "libsparkey";
 
-/// All rows.
+pub(crate) use abi::rows as abi;
+
+/// All rows but those of the bench `sparkey-abi`.
 pub(crate) fn rows(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
     let mut rows = read::rows(scale, scratch)?;
     rows.extend(compressed::rows(scale, scratch)?);

@@ -29,6 +29,8 @@ pub(super) enum Values {
     Small,
     /// 50 to 200 bytes of words, which compress to less than half.
     Words,
+    /// Such words, of so many bytes.
+    WordsOf(usize),
 }
 
 impl Values {
@@ -41,8 +43,8 @@ impl Values {
                 into.extend_from_slice(&rng.u64(..).to_le_bytes());
                 into.extend((0..rng.usize(..=16)).map(|_| rng.u8(b' '..=b'~')));
             }
-            Self::Words => {
-                let len = rng.usize(50..=200);
+            Self::Words | Self::WordsOf(_) => {
+                let len = if let Self::WordsOf(len) = self { len } else { rng.usize(50..=200) };
                 while into.len() < len {
                     into.extend_from_slice(WORDS[rng.usize(..WORDS.len())].as_bytes());
                     into.push(b' ');

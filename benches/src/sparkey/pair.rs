@@ -62,7 +62,7 @@ impl Pair {
         Ok(Table::open(map(&self.log)?, map(&self.index)?)?)
     }
 
-    pub(super) fn c(&self) -> Result<Reader> {
+    pub(super) fn c(&self) -> Result<Reader<'static>> {
         Ok(Reader::open(&self.log, &self.index)?)
     }
 }

@@ -40,7 +40,7 @@ def pairs() -> Iterator[tuple[str, str]]:
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     found = sorted((Path(cache) / CATALOGUES).glob("*/LC_MESSAGES/*.mo"))
     if not found:
-        sys.exit("fetch the data first: `cargo run --release -- demo --full`")
+        sys.exit("the data is not there: `cargo xtask bench python` fetches it")
     for file in found:
         prefix = f"{file.parent.parent.name}.{file.stem}."
         with file.open("rb") as opened:

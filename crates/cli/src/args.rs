@@ -6,11 +6,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser};
+use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser};
 use hammerspace_error::{Error, Kind};
 
+use crate::examples::with_examples;
 use crate::exit::Dialect;
 use crate::output::Output;
+use crate::terminal::{Terminal, settle_colors};
 use crate::{sparkey, verb};
 
 /// One copy of your data per machine, shared by every process, replaced while they read.
@@ -25,7 +27,7 @@ pub(crate) struct Hammerspace {
 
 /// Work on Sparkey files: all that Spotify's tool does, and what its users lack.
 #[derive(Parser)]
-#[command(name = "sparkey", version, after_help = sparkey::EXIT_CODES)]
+#[command(name = "sparkey", version, args_override_self = true, after_help = sparkey::EXIT_CODES)]
 struct Sparkey {
     #[command(flatten)]
     global: Global,
@@ -38,6 +40,8 @@ struct Global {
     /// Answer in JSON on standard output: one object, or one object per line from a verb that streams
     #[arg(long, global = true)]
     json: bool,
+    #[command(flatten)]
+    terminal: Terminal,
 }
 
 const EXIT_CODES: &str = "\
@@ -47,25 +51,29 @@ Exit codes: 0 found or done, 1 not found, 2 wrong usage, 3 corrupt or unsupporte
 /// A call that parsed.
 pub(crate) struct Called {
     pub(crate) json: bool,
+    pub(crate) terminal: Terminal,
     pub(crate) verb: verb::Verb,
 }
 
 impl Called {
     /// Reads the command line, the name we were called by first.
     pub(crate) fn parse(given: &[OsString]) -> std::result::Result<Self, Refusal> {
+        let color = settle_colors(given);
         let by_name = given.first().is_some_and(|name| Path::new(name).file_name() == Some(OsStr::new("sparkey")));
-        let parsed = if by_name { Self::parse_sparkey(given) } else { Self::parse_hammerspace(given) };
+        let parsed = if by_name { Self::parse_sparkey(given, color) } else { Self::parse_hammerspace(given, color) };
         parsed.map_err(|error| Refusal { error, dialect: dialect(by_name, given), json: wants_json(given) })
     }
 
-    fn parse_hammerspace(given: &[OsString]) -> std::result::Result<Self, clap::Error> {
-        let Hammerspace { global, verb } = Hammerspace::try_parse_from(given)?;
-        Ok(Self { json: global.json, verb })
+    fn parse_hammerspace(given: &[OsString], color: ColorChoice) -> std::result::Result<Self, clap::Error> {
+        let matches = command().color(color).try_get_matches_from(given)?;
+        let Hammerspace { global, verb } = Hammerspace::from_arg_matches(&matches)?;
+        Ok(Self { json: global.json, terminal: global.terminal, verb })
     }
 
-    fn parse_sparkey(given: &[OsString]) -> std::result::Result<Self, clap::Error> {
-        let Sparkey { global, verb } = Sparkey::try_parse_from(given)?;
-        Ok(Self { json: global.json, verb: verb::Verb::Sparkey { verb } })
+    fn parse_sparkey(given: &[OsString], color: ColorChoice) -> std::result::Result<Self, clap::Error> {
+        let matches = sparkey_command().color(color).try_get_matches_from(given)?;
+        let Sparkey { global, verb } = Sparkey::from_arg_matches(&matches)?;
+        Ok(Self { json: global.json, terminal: global.terminal, verb: verb::Verb::Sparkey { verb } })
     }
 }
 
@@ -115,9 +123,13 @@ impl Refusal {
     }
 }
 
-/// The whole command line, for those who describe it: completions and man pages.
+/// The whole command line: for the parser, and for those who describe it, completions and man pages.
 pub(crate) fn command() -> clap::Command {
-    Hammerspace::command()
+    with_examples(Hammerspace::command())
+}
+
+fn sparkey_command() -> clap::Command {
+    with_examples(Sparkey::command())
 }
 
 #[cfg(test)]
@@ -127,6 +139,6 @@ mod tests {
     #[test]
     fn the_command_line_makes_sense_to_its_parser() {
         command().debug_assert();
-        Sparkey::command().debug_assert();
+        sparkey_command().debug_assert();
     }
 }

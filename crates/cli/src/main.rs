@@ -12,7 +12,9 @@ mod args;
 mod demo;
 mod destination;
 mod effort;
+mod examples;
 mod exit;
+mod interrupt;
 mod listing;
 mod output;
 mod paging;
@@ -21,6 +23,7 @@ mod progress;
 mod sharers;
 mod sparkey;
 mod store;
+mod terminal;
 mod values;
 mod verb;
 mod verdict;
@@ -41,7 +44,8 @@ fn main() -> ExitCode {
     match Called::parse(&given) {
         Ok(called) => {
             let dialect = called.verb.dialect();
-            let mut out = Output::new(called.json, dialect.name());
+            called.terminal.apply();
+            let mut out = Output::new(called.json, dialect.name()).quiet(called.terminal.quiet);
             let ended = called.verb.run(&mut out);
             end(ended, dialect, &mut out)
         }

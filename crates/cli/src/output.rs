@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufWriter, StdoutLock, Write};
 
+use console::style;
 use data_encoding::BASE64;
 use hammerspace_error::{Doing, Error, Result};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -22,13 +23,19 @@ use crate::exit::Outcome;
 pub(crate) struct Output {
     to: BufWriter<StdoutLock<'static>>,
     json: bool,
+    is_quiet: bool,
     name: &'static str,
 }
 
 impl Output {
     /// Standard output, held until the end; `name` opens every message on standard error.
     pub(crate) fn new(json: bool, name: &'static str) -> Self {
-        Self { to: BufWriter::with_capacity(1 << 16, io::stdout().lock()), json, name }
+        Self { to: BufWriter::with_capacity(1 << 16, io::stdout().lock()), json, is_quiet: false, name }
+    }
+
+    /// The same, without words on what was done.
+    pub(crate) fn quiet(self, is_quiet: bool) -> Self {
+        Self { is_quiet, ..self }
     }
 
     /// Whether JSON is wanted.
@@ -39,6 +46,11 @@ impl Output {
     /// The one answer of a verb that does not stream.
     pub(crate) fn answer(&mut self, answer: &(impl Serialize + fmt::Display)) -> Result<()> {
         if self.json { self.object(answer) } else { write!(self.to, "{answer}").doing(WRITING) }
+    }
+
+    /// What was done by a verb that was not called for its answer: words that `--quiet` leaves out.
+    pub(crate) fn done(&mut self, answer: &(impl Serialize + fmt::Display)) -> Result<()> {
+        if self.is_quiet && !self.json { Ok(()) } else { self.answer(answer) }
     }
 
     /// One JSON object and a newline.
@@ -70,7 +82,7 @@ impl Output {
     /// Tells of an error on standard error, after what was already written to standard output.
     pub(crate) fn complain(&mut self, error: &Error) -> Result<()> {
         self.flush()?;
-        eprintln!("{}: {error}", self.name);
+        eprintln!("{} {error}", style(format_args!("{}:", self.name)).for_stderr().red().bold());
         Ok(())
     }
 

@@ -1,9 +1,26 @@
 //! A bar with rate and time left for long work, on standard error when that is a terminal, else nothing.
 
 use std::io::Read;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+static IS_HIDDEN: AtomicBool = AtomicBool::new(false);
+
+/// Shows no progress from here on.
+pub(crate) fn hide() {
+    IS_HIDDEN.store(true, Ordering::Relaxed);
+}
+
+/// Where progress is drawn, so many times a second.
+pub(crate) fn target(hz: u8) -> ProgressDrawTarget {
+    if IS_HIDDEN.load(Ordering::Relaxed) {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr_with_hz(hz)
+    }
+}
 
 /// Work that goes on: counts what is done, and draws it four times a second at most.
 pub(crate) struct Progress(ProgressBar);
@@ -31,8 +48,7 @@ impl Progress {
 
     fn new(doing: &'static str, total: u64, shape: &str) -> Self {
         let style = ProgressStyle::with_template(shape).expect("the template is ours");
-        let target = ProgressDrawTarget::stderr_with_hz(4);
-        Self(ProgressBar::with_draw_target(Some(total), target).with_style(style).with_message(doing))
+        Self(ProgressBar::with_draw_target(Some(total), target(4)).with_style(style).with_message(doing))
     }
 
     /// So much more is done.

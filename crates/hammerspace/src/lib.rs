@@ -154,7 +154,12 @@ pub mod sparkey {
     pub use hammerspace_tables::{LogFile, Pair, Sharding, open_shards, scratch, write_shards};
 }
 
-/// The guide's programs, run as tests.
+/// The guides' programs, run as tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide/store.md")]
-struct Guide;
+mod guide {
+    #[doc = include_str!("../../../docs/guide/rust.md")]
+    struct Spaces;
+
+    #[doc = include_str!("../../../docs/guide/store.md")]
+    struct Stores;
+}

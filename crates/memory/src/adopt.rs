@@ -85,7 +85,7 @@ fn pieces_of<'r>(region: &'r Region, segment: Segment<'_>) -> impl Iterator<Item
 
 fn corrupt(at: u64, finding: String) -> Error {
     let error = Error::new(Kind::Corrupt, finding).at(at);
-    error.remedy("save what can be read with `attach`, then delete the store and create it anew")
+    error.remedy("attach to it and save what can be read, then remove the store and create it anew")
 }
 
 /// Refuses a region whose superblock or ledger an owner could not go by.

@@ -36,7 +36,7 @@ pub(crate) fn write(dir: &Dir, id: Uuid, place: &Path) -> Result<()> {
     // A literal string of TOML, which cannot hold what it is delimited by, nor what does not show.
     if place.contains(|sign: char| sign == '\'' || sign.is_control()) {
         let error = Error::new(Kind::Invalid, "the path has a quote or a control character in it").file(place);
-        return Err(error.remedy("put the region into another directory (option `region`)"));
+        return Err(error.remedy("put the region into another directory"));
     }
     let text = format!(
         "# A store of Hammerspace. Its data lies in the region.\nformat = {FORMAT}\nid = \"{id}\"\nregion = '{place}'\n"

@@ -135,7 +135,7 @@ impl Memory {
             return if self.owner.is_deleted.load(Relaxed) { Err(self.deleted()) } else { Ok(()) };
         }
         let error = Error::new(Kind::Invalid, "the store belongs to the process that this one was forked from");
-        Err(error.remedy("read it with `attach`, or open the store in the child and not in its parent"))
+        Err(error.remedy("attach to it to read, or open the store in the child and not in its parent"))
     }
 
     #[cold]
@@ -143,8 +143,8 @@ impl Memory {
         let finding = "the region's file was deleted while the store was in use, so that nobody else will ever find it";
         Error::new(Kind::Missing, finding).file(self.owner.file.path()).remedy(
             "read what is to be kept by this handle, close it, and create the store anew; where the last logout of a user \
-             deletes the user's files in /dev/shm, set `RemoveIPC=no` in logind.conf or put the region elsewhere (option \
-             `region`)",
+             deletes the user's files in /dev/shm, set `RemoveIPC=no` in logind.conf or put the region \
+             elsewhere",
         )
     }
 

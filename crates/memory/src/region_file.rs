@@ -85,7 +85,7 @@ impl RegionFile {
         let mount = mount_of(self.path());
         let finding = format!("{} has {left} bytes left, and the store may take {needed} more", mount.display());
         let remedy = format!(
-            "enlarge it (`mount -o remount,size={} {}`), lower the limit, or put the region elsewhere (option `region`)",
+            "enlarge it (`mount -o remount,size={} {}`), lower the limit, or put the region into another directory",
             size - left + needed,
             mount.display()
         );
@@ -129,5 +129,5 @@ pub(crate) fn owned_by_others(path: &Path, owner: Option<u32>) -> Error {
         Some(owner) => format!("process {owner} owns the store"),
         None => "another process owns the store".to_owned(),
     };
-    Error::new(Kind::Busy, finding).file(path).remedy("read it with `attach`, or let its owner write")
+    Error::new(Kind::Busy, finding).file(path).remedy("attach to it to read, or let its owner write")
 }

@@ -15,6 +15,17 @@ pub fn is_alive(pid: u32) -> bool {
     test_kill_process(pid) != Err(Errno::SRCH)
 }
 
+/// Ends this process as Ctrl-C ends one that does not listen for it: a shell sees that, and stops a loop.
+pub fn end_by_interrupt() -> ! {
+    // SAFETY: both take numbers only; what was to handle the signal no longer does.
+    unsafe {
+        libc::signal(libc::SIGINT, libc::SIG_DFL);
+        libc::raise(libc::SIGINT);
+    }
+    // Only where the signal is blocked.
+    std::process::exit(128 + libc::SIGINT)
+}
+
 /// Bytes of a page of this machine's memory.
 pub fn page_size() -> usize {
     rustix::param::page_size()

@@ -118,6 +118,6 @@ fn choose(census: &Census, wanted: Option<u64>) -> Result<(&str, u64)> {
     chosen.ok_or_else(|| {
         let which = wanted.map_or("no version before the current one".into(), |number| format!("no version {number}"));
         Error::new(Kind::Missing, format!("there is {which} on disk"))
-            .remedy("`versions` lists them; publish with `keep` above 1 to have some")
+            .remedy("list the versions that are kept; to have more, keep more than one when you publish")
     })
 }

@@ -184,7 +184,7 @@ impl Options {
     fn check(&self) -> Result<()> {
         if self.keep == 0 {
             let finding = "a space cannot keep 0 versions";
-            return Err(Error::new(Kind::Invalid, finding).remedy("keep 1 or more; `clear` empties a space"));
+            return Err(Error::new(Kind::Invalid, finding).remedy("keep 1 or more; to empty a space, clear it"));
         }
         Ok(())
     }

@@ -66,6 +66,6 @@ impl Place {
 }
 
 fn unless_made(error: Error) -> Error {
-    let missing = "make the space first, by `create` or `hammerspace load`";
-    if error.kind() == Kind::Missing { error.remedy(missing) } else { error }
+    let remedy = "create the space first, for instance with `hammerspace load`, or correct the path";
+    if error.kind() == Kind::Missing { error.remedy(remedy) } else { error }
 }

@@ -13,13 +13,14 @@ const STORE: &str = "store.toml";
 /// Where `current` points; `None` where it is not there.
 pub(crate) fn current(space: &Dir) -> Result<Option<OsString>> {
     space.read_link(CURRENT).map_err(|error| match error.kind() {
-        Kind::Corrupt => {
-            Error::new(Kind::Corrupt, "`current` is not a link, as it is after a copy that followed links")
-                .file(space.path().join(CURRENT))
-                .remedy(
-                    "copy the space again by `cp -a` or `rsync -a`; or move `current` away, and load the space again",
-                )
-        }
+        Kind::Corrupt => Error::new(
+            Kind::Corrupt,
+            "`current` is not a link, as it is after a copy that followed links",
+        )
+        .file(space.path().join(CURRENT))
+        .remedy(
+            "copy the space again by `cp -a` or `rsync -a`; or move the name current away, and load the space again",
+        ),
         _ => error,
     })
 }

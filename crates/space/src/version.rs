@@ -79,5 +79,5 @@ fn stray(space: &Dir, target: &OsString) -> Error {
 fn dangling(space: &Dir, uid: &str) -> Error {
     Error::new(Kind::Corrupt, format!("`current` points to {uid}, whose files are not there"))
         .file(space.path().join(CURRENT))
-        .remedy("go back to a version that is kept, by `rollback`, or replace all that is in the space")
+        .remedy("roll back to a version that is kept, or replace all that is in the space")
 }

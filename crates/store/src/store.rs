@@ -88,7 +88,7 @@ impl Store {
         let reader = Reader::attach(path)?;
         if Catalogue::read(reader.view())?.is_missing() {
             let error = Error::new(Kind::Corrupt, "the store has no list of its tables");
-            return Err(error.remedy("`open` it once: its default table is there then"));
+            return Err(error.remedy("open it once as its owner, which creates its default table"));
         }
         Self::start(Access::Reader(reader))
     }
@@ -305,7 +305,7 @@ fn change_catalogue(memory: &Memory, change: impl FnOnce(&mut Catalogue) -> Resu
 #[cold]
 fn attached() -> Error {
     let error = Error::new(Kind::Invalid, "the store is attached to, which is for reading");
-    error.remedy("own it with `open` to change it; if another process does, let that one make the change")
+    error.remedy("open it as its owner to change it; if another process owns it, let that one make the change")
 }
 
 impl fmt::Debug for Store {

@@ -262,5 +262,5 @@ impl Request<'_> {
 #[cold]
 fn damaged() -> Error {
     let error = Error::new(Kind::Corrupt, "the value that there is cannot be read, or is no value of its kind");
-    error.remedy("put it anew; `verify` tells what else is damaged")
+    error.remedy("put it anew; `hammerspace store verify` tells what else is damaged")
 }

@@ -3,11 +3,33 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use hammerspace_error::{Doing, Error, Kind, Result};
 use hammerspace_os::{Dir, File, Owner};
 
 /// The mode of a file that is to get another's: nobody else opens it meanwhile.
 const PRIVATE: u32 = 0o600;
+
+/// What this process has in the making: a directory, and the temporary name in it.
+static MAKING: Mutex<Vec<(PathBuf, String)>> = Mutex::new(Vec::new());
+
+fn making() -> MutexGuard<'static, Vec<(PathBuf, String)>> {
+    MAKING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes what is in the making, and lets nothing be completed from here on: whoever tries waits for ever. For a process
+/// that ends, as after Ctrl-C.
+pub fn abandon_outputs() {
+    let making = making();
+    for (dir, temporary) in &*making {
+        let Ok(dir) = Dir::open(dir) else { continue };
+        // As in `drop`.
+        drop(dir.unlink(temporary));
+        drop(dir.remove_dir(temporary));
+    }
+    std::mem::forget(making);
+}
 
 /// The unlikely name that something new has until it is complete. Dropping this removes it, unless it got its name or belongs
 /// to another process.
@@ -45,6 +67,7 @@ impl Fresh {
         let dir = dir_of(path)?;
         let drawn = getrandom::u64().map_err(std::io::Error::from).doing("draw a name")?;
         let temporary = format!(".sparkey-{drawn:016x}");
+        making().push((dir.path().to_path_buf(), temporary.clone()));
         Ok(Self { dir, temporary, name, path: path.to_path_buf(), owner: Owner::us(), is_named: false })
     }
 
@@ -56,6 +79,8 @@ impl Fresh {
     /// Gives what was made, which should be durable, the name that it is for.
     pub(crate) fn take_name(mut self) -> Result<()> {
         self.owner.check()?;
+        // Until it has its name: `abandon_outputs` comes before or after.
+        let _making = making();
         self.dir.rename(&self.temporary, &self.name).map_err(|error| self.named(error))?;
         self.is_named = true;
         Ok(())
@@ -64,6 +89,7 @@ impl Fresh {
 
 impl Drop for Fresh {
     fn drop(&mut self) {
+        making().retain(|(_, temporary)| *temporary != self.temporary);
         if !self.is_named && self.owner.check().is_ok() {
             // One of the two finds something. What cannot be removed is something that nobody looks for.
             drop(self.dir.unlink(&self.temporary));

@@ -38,6 +38,7 @@ mod pair;
 mod parallel;
 mod shards;
 
+pub use fresh::abandon_outputs;
 pub use log_file::LogFile;
 pub use output::{replace, scratch, stream};
 pub use pair::{Pair, open, open_log};

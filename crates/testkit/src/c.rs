@@ -25,9 +25,18 @@ impl Libraries {
     /// Builds a package of the workspace as its users do, without what tests switch on. Cargo does not build a package's
     /// libraries for its tests, so they have to ask; built once, asking again takes a fraction of a second.
     pub fn of(package: &str) -> Result<Self, String> {
+        Self::built(package, None)
+    }
+
+    /// The same, but optimised if this program is.
+    pub fn like_us(package: &str) -> Result<Self, String> {
+        Self::built(package, if cfg!(debug_assertions) { None } else { Some("--release") })
+    }
+
+    fn built(package: &str, profile: Option<&str>) -> Result<Self, String> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
-        build.args(["build", "--quiet", "--lib", "--message-format=json", "--package", package]);
+        build.args(["build", "--quiet", "--lib", "--message-format=json", "--package", package]).args(profile);
         let files = artefacts(&run(build.current_dir(env!("CARGO_MANIFEST_DIR")))?);
         let with = |extension: &str| {
             let found = files.iter().rfind(|file| file.extension() == Some(OsStr::new(extension)));

@@ -5,6 +5,7 @@
 mod docs;
 mod links;
 mod markdown;
+mod remedies;
 mod rust;
 mod text;
 mod tree;
@@ -26,7 +27,7 @@ pub(crate) fn check() -> Result {
 }
 
 fn findings(tree: &Tree) -> Vec<String> {
-    let checks = [text::check, rust::check, links::check, docs::check];
+    let checks = [text::check, rust::check, remedies::check, links::check, docs::check];
     checks.into_iter().flat_map(|check| check(tree)).collect()
 }
 

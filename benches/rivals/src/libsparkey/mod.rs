@@ -3,10 +3,12 @@
 //! A cursor is what the library calls an iterator: it holds the current block and the place in it, so looking up and
 //! walking both need one, and one thread each.
 
+mod api;
 mod cursor;
 mod failure;
 mod writer;
 
+pub use api::Api;
 pub use cursor::{Cursor, Reader};
 pub use failure::Failure;
 pub use writer::{LogWriter, write_index};

@@ -159,6 +159,31 @@ fn canary_c_sees_a_case_that_fails() {
     }
 }
 
+/// Each block of shell on the page, but for the build, which has been done. Both end with the program that they built.
+#[test]
+fn the_guide_builds_programs_as_written() {
+    let page = include_str!("../../../../docs/guide/c.md");
+    let blocks: Vec<&str> = page.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(blocks.len(), 2);
+    for block in blocks {
+        let root = tempfile::tempdir().unwrap();
+        let built = root.path().join("target/release");
+        std::fs::create_dir_all(&built).unwrap();
+        symlink(here("..").canonicalize().unwrap(), root.path().join("bindings")).unwrap();
+        for library in libraries().both() {
+            symlink(library, built.join(library.file_name().unwrap())).unwrap();
+        }
+        let mut writer = hammerspace::Space::create(root.path().join("fruits")).unwrap().replace().unwrap();
+        writer.put("apple", "red").unwrap();
+        writer.publish().unwrap();
+
+        let script = block.lines().filter(|line| !line.starts_with("cargo build")).collect::<Vec<_>>().join("\n");
+        let script = script.replace("DIRECTORY KEY", "fruits apple");
+        let said = c::run(Command::new("sh").args(["-ec", &script]).current_dir(root.path())).unwrap();
+        assert_eq!(said, "red\n", "{block}");
+    }
+}
+
 /// What the page shows is what the samples have.
 #[test]
 fn the_guide_shows_the_samples() {

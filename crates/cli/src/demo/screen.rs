@@ -5,10 +5,11 @@ use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
 use console::style;
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::memory;
 use super::words::{bytes, count};
+use crate::progress;
 
 /// More lines than this tell no more.
 const LINES_MAX: usize = 12;
@@ -24,7 +25,7 @@ pub(super) struct Screen {
 
 impl Screen {
     pub(super) fn new() -> Self {
-        let lines = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+        let lines = MultiProgress::with_draw_target(progress::target(10));
         Self { lines, is_terminal: stderr().is_terminal(), scale: Cell::new(1) }
     }
 

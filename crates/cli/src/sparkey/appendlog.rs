@@ -15,7 +15,9 @@ use hammerspace_error::{Doing, Error, Kind, Result};
 use hammerspace_tables::LogFile;
 use serde_json::json;
 
+use super::Ignored;
 use crate::exit::Outcome;
+use crate::interrupt;
 use crate::output::Output;
 use crate::values::delimiter;
 
@@ -27,11 +29,14 @@ pub(crate) struct Appendlog {
     delimiter: u8,
     /// The log, NAME.spl
     log: PathBuf,
+    #[command(flatten)]
+    _ignored: Ignored,
 }
 
 impl Appendlog {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let mut log = LogFile::append(&self.log)?;
+        interrupt::keeps_log(&self.log)?;
         let mut puts = 0_u64;
         let read = lines(io::stdin().lock(), self.delimiter, |key, value| {
             puts += 1;

@@ -7,6 +7,7 @@ use hammerspace_error::Result;
 use hammerspace_sparkey::{Compression, LogOptions};
 use hammerspace_tables::LogFile;
 
+use super::Ignored;
 use super::info::{Described, Header};
 use crate::exit::Outcome;
 use crate::output::Output;
@@ -23,6 +24,8 @@ pub(crate) struct Createlog {
     block_size: u32,
     /// The log, NAME.spl
     log: PathBuf,
+    #[command(flatten)]
+    _ignored: Ignored,
 }
 
 impl Createlog {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use hammerspace_error::Result;
 
+use super::Ignored;
 use super::source::Source;
 use crate::exit::Outcome;
 use crate::output::Output;
@@ -22,6 +23,8 @@ pub(crate) struct Get {
     /// The key is given in hex
     #[arg(long)]
     hex: bool,
+    #[command(flatten)]
+    _ignored: Ignored,
 }
 
 impl Get {

@@ -21,7 +21,9 @@ mod source;
 mod verify;
 mod writehash;
 
-use clap::Subcommand;
+use std::ffi::OsString;
+
+use clap::{Args, Subcommand};
 use hammerspace_error::Result;
 use hammerspace_sparkey::{Effort, IndexHeader};
 use hammerspace_tables::Pair;
@@ -62,6 +64,13 @@ impl Verb {
             Self::Verify(verb) => verb.run(out),
         }
     }
+}
+
+/// Words beyond what a verb of Spotify's tool takes, which that tool ignores.
+#[derive(Args)]
+struct Ignored {
+    #[arg(hide = true)]
+    ignored: Vec<OsString>,
 }
 
 /// Builds an index afresh, with a sign of life.

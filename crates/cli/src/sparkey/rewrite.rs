@@ -8,9 +8,10 @@ use hammerspace_sparkey::{Compression, LogHeader, LogOptions, LogWriter};
 use hammerspace_tables::{Pair, replace};
 use serde_json::json;
 
-use super::build_index;
+use super::{Ignored, build_index};
 use crate::effort::Indexing;
 use crate::exit::Outcome;
+use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::values::{BLOCK_SIZE, block_sizes, compressions};
@@ -26,6 +27,8 @@ pub(crate) struct Rewrite {
     output: PathBuf,
     #[command(flatten)]
     indexing: Indexing,
+    #[command(flatten)]
+    _ignored: Ignored,
 }
 
 impl Rewrite {
@@ -36,6 +39,7 @@ impl Rewrite {
         let (source, target) = (Pair::of_index(&self.input)?, Pair::of_index(&self.output)?);
         let table = source.open()?;
         let options = self.packing.options(table.log().header());
+        interrupt::keeps_files(&[&target.log, &target.index])?;
         let progress = Progress::entries("rewrite", table.len());
         let header = replace(&target.log, |file| {
             let mut log = LogWriter::create(file, &options)?;

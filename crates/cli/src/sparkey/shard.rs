@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::rewrite::Packing;
 use crate::exit::Outcome;
+use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
 
@@ -39,6 +40,7 @@ impl Shard {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let table = Pair::of_either(&self.file)?.open_or_index()?;
         let log = self.packing.options(table.log().header());
+        interrupt::keeps_files(&[&self.directory])?;
         let working = Progress::unknown("shard");
         write_shards(&table, &self.directory, &Sharding { count: self.shards.into(), keys: self.keys, log })?;
         drop(working);

@@ -16,7 +16,6 @@ use crate::output::Output;
 /// A line is the region's file, its memory, who owns it, and its store's directory, with tabs between. A stranded region belongs to no
 /// store any more, as its directory was deleted or moved: `hammerspace store remove REGION` deletes it.
 #[derive(Args)]
-#[command(after_help = "Example: hammerspace store list --region /mnt/memory")]
 pub(crate) struct List {
     /// The directory that the regions lie in [default: /dev/shm]
     #[arg(long, value_name = "DIRECTORY")]

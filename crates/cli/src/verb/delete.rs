@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::publishing::{Publishing, update};
 use crate::exit::Outcome;
+use crate::interrupt;
 use crate::output::Output;
 use crate::values::bytes;
 
@@ -32,6 +33,7 @@ pub(crate) struct Delete {
 impl Delete {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let wanted = self.keys.iter().map(|key| bytes(key, self.hex)).collect::<Result<BTreeSet<_>>>()?;
+        interrupt::keeps_space(&self.space)?;
         let space = self.publishing.options().open(&self.space)?;
         let Updated { result: deleted, version, .. } = if has_any(&space, &wanted)? {
             update(&space, |writer| delete(writer, &wanted))?

@@ -15,6 +15,7 @@ use serde_json::json;
 
 use crate::destination::{Destination, write_file};
 use crate::exit::Outcome;
+use crate::interrupt;
 use crate::output::{self, Output, shown};
 use crate::paging::Reading;
 use crate::progress::Progress;
@@ -91,9 +92,11 @@ impl Export {
         let mut tick = || progress.add(1);
         if self.format == Form::Sparkey {
             let pair = Pair::of_either(path)?;
+            interrupt::keeps_files(&[&pair.log, &pair.index])?;
             replace(&pair.log, |log| self.sparkey(snapshot, log, &mut tick))?;
             return build_index(&pair, &Effort::default()).map(drop);
         }
+        interrupt::keeps_files(&[path])?;
         write_file(path, |file| self.text(snapshot, file, &mut tick))
     }
 

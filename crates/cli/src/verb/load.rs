@@ -28,6 +28,7 @@ use self::target::Target;
 use super::publishing::{Publishing, update};
 use crate::effort::Indexing;
 use crate::exit::Outcome;
+use crate::interrupt;
 use crate::output::Output;
 use crate::prefix::Prefix;
 use crate::progress::Progress;
@@ -116,6 +117,7 @@ impl Load {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let inputs = Inputs::of(&self.files, self.format)?;
         self.check(&inputs)?;
+        interrupt::keeps_space(&self.space)?;
         let scratch = self.scratch()?;
         let directory = scratch.as_ref().map_or(self.space.as_path(), |scratch| scratch.path());
         let options = self.publishing.options().effort(self.indexing.effort());
@@ -126,7 +128,9 @@ impl Load {
         } else {
             self.load_in_turn(&inputs.repeatable()?, &space)?
         };
-        out.answer(&answer)?;
+        // What a dry run says is what it was asked for.
+        let told = if self.dry_run { out.answer(&answer) } else { out.done(&answer) };
+        told?;
         Ok(Outcome::Found)
     }
 

@@ -32,7 +32,7 @@ impl fmt::Display for Answer {
 impl Man {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let pages = write_pages(&self.dir).map_err(|error| error.file(&self.dir))?;
-        out.answer(&Answer { pages })?;
+        out.done(&Answer { pages })?;
         Ok(Outcome::Found)
     }
 }

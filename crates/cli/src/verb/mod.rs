@@ -48,7 +48,7 @@ pub(crate) enum Verb {
         verb: store::Verb,
     },
     /// Work on Sparkey files: all that Spotify's tool does, and what its users lack
-    #[command(after_help = sparkey::EXIT_CODES)]
+    #[command(args_override_self = true, after_help = sparkey::EXIT_CODES)]
     Sparkey {
         #[command(subcommand)]
         verb: sparkey::Verb,

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::publishing::{Publishing, update};
 use crate::exit::Outcome;
+use crate::interrupt;
 use crate::output::{Output, Pair};
 use crate::values::bytes;
 
@@ -41,6 +42,7 @@ struct Answer<'a> {
 impl Set {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let key = bytes(&self.key, self.hex)?;
+        interrupt::keeps_space(&self.space)?;
         let value = self.value()?;
         let space = self.publishing.options().create(&self.space)?;
         let version = update(&space, |writer| writer.put(&key, &value))?.version;

@@ -58,7 +58,7 @@ impl Warm {
         let log_bytes = log.map_or(0, |log| log.data_end);
         let table = |index: &IndexHeader| index.hash_capacity * index.slot_size() as u64;
         let index_bytes = index.map_or(0, |index| IndexHeader::SIZE as u64 + table(index));
-        out.answer(&Answer { version: snapshot.number(), bytes: log_bytes + index_bytes, locked: self.lock })?;
+        out.done(&Answer { version: snapshot.number(), bytes: log_bytes + index_bytes, locked: self.lock })?;
         out.flush()
     }
 }

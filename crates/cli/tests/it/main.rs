@@ -11,5 +11,6 @@ mod outputs;
 mod ran;
 mod spotify;
 mod store;
+mod terminal;
 mod update;
 mod verbs;

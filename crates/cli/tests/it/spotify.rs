@@ -83,7 +83,7 @@ fn essence(ran: &Ran) -> (i32, String) {
     (ran.code, stdout.lines().map(masked).collect())
 }
 
-const CALLS: [&str; 44] = [
+const CALLS: [&str; 55] = [
     "",
     "info",
     "get",
@@ -128,6 +128,19 @@ const CALLS: [&str; 44] = [
     "rewrite a.spi g",
     "rewrite a g.spi",
     "rewrite f.spi g.spi",
+    // The last of an option counts.
+    "createlog -c snappy -c none -b 32 h.spl",
+    "createlog -b 32 -b 64 -c none -csnappy i.spl",
+    "info h.spl i.spl",
+    "appendlog -d : -d , a.spl",
+    // Words that a verb has no use for.
+    "createlog j.spl k.spl",
+    "info j.spl k.spl",
+    "writehash j.spl a b",
+    "get j.spi key another",
+    "appendlog j.spl k.spl",
+    "rewrite j.spi l.spi m.spi",
+    "info l.spl m.spl",
 ];
 
 #[test]

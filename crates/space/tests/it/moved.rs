@@ -168,7 +168,7 @@ fn where_there_is_nothing_writers_do_as_was_done_to_open() {
     fs::remove_dir_all(&path).unwrap();
     let error = opened.writer().unwrap_err();
     assert_eq!((error.kind(), error.path()), (Kind::Missing, Some(path.as_path())));
-    assert!(error.advice().is_some_and(|advice| advice.starts_with("make the space first")));
+    assert!(error.advice().is_some_and(|advice| advice.starts_with("create the space first")));
     publish(&made, &[("color", "blue")]);
     assert!(opened.refresh().unwrap() && made.refresh().unwrap());
     assert_eq!((color(&opened), color(&made)), ("blue".into(), "blue".into()));

@@ -15,7 +15,7 @@
 //! entry should end, unless a cache is to keep the block: it need not see damage behind the entry. `verify` does.
 
 use super::buffer::Buffer;
-use super::entry::{Address, Entry, EntryKind, Head};
+use super::entry::{Address, Entry, Head};
 use super::frame;
 use super::header::LogHeader;
 use super::lookup::Found;
@@ -109,18 +109,8 @@ impl<'a> Blocks<'a> {
     /// Over entries before number `index`, as far as they are decoded and nothing about them asks for a closer look.
     #[inline]
     fn skip_plain_puts(&mut self, index: u32) {
-        let (made, len) = (self.made(), self.len() as u64);
-        let (mut at, mut here) = (self.at, self.index);
-        while here < index {
-            let Some(Ok(head)) = made.get(at..).map(Head::parse) else { break };
-            let end = (at as u64).saturating_add(head.entry_len());
-            let is_plain = head.kind == EntryKind::Put && end < len;
-            if !is_plain || head.key_len > self.header.max_key_len || head.value_len > self.header.max_value_len {
-                break;
-            }
-            (at, here) = (end as usize, here + 1);
-        }
-        (self.at, self.index) = (at, here);
+        let (here, len) = ((self.at, self.index), self.len());
+        (self.at, self.index) = frame::skip_plain_puts(self.made(), len, self.header, here, index);
     }
 
     /// Over one entry before number `index`.

@@ -16,7 +16,7 @@
 //! 2. What is left of key and value lies at `here`, or in the blocks that follow.
 //! 3. A call that fails leaves the cursor `Invalid`; the next one goes on where that one stood.
 
-use super::entries::plain_head;
+use super::entries::{AHEAD, plain_head};
 use super::entry::{Address, EntryKind, Head};
 use super::header::LogHeader;
 use super::{Log, frame, named};
@@ -24,6 +24,7 @@ use crate::codec::{self, Compression};
 use crate::fault;
 use crate::table::Table;
 use hammerspace_error::{Error, Result};
+use hammerspace_os::prefetch;
 
 /// What a [`Cursor`] stands on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,12 +165,25 @@ impl Cursor {
 
     /// Moves to the next entry, over what has not been read of this one. At the end it becomes and stays `Closed`.
     pub fn advance<B: AsRef<[u8]>>(&mut self, log: &Log<B>) -> Result<()> {
+        if !is_packed(log) {
+            // Only here: who looks up a key reads nothing behind it.
+            prefetch(log.data(log.header().data_end), self.start.block as usize + AHEAD);
+        }
+        self.step(log)
+    }
+
+    fn step<B: AsRef<[u8]>>(&mut self, log: &Log<B>) -> Result<()> {
         if self.state == CursorState::Closed {
             return Ok(());
         }
         self.state = CursorState::Invalid;
         (self.key_len, self.value_len) = (0, 0);
-        let Some(head) = self.next_head(log)? else {
+        let at_once = if is_packed(log) { self.next_in_block(log) } else { self.next_plain(log) };
+        let next = match at_once {
+            Some(head) => Some(head),
+            None => self.next_head(log)?,
+        };
+        let Some(head) = next else {
             self.state = CursorState::Closed;
             return Ok(());
         };
@@ -234,6 +248,34 @@ impl Cursor {
             CursorState::Active => Ok(()),
             _ => Err(fault::invalid("the cursor stands on no entry").remedy("advance it, or look up a key")),
         }
+    }
+
+    /// The same as [`next_head`](Self::next_head) where both lie in the decoded block, as most entries do that are short.
+    /// `None` where anything asks for a closer look.
+    #[inline]
+    fn next_in_block<B: AsRef<[u8]>>(&mut self, log: &Log<B>) -> Option<Head> {
+        let Unread { here, key, value } = self.unread;
+        // Before its first entry a block may go on with one from the block before.
+        if self.block.offset != here.block || here.index == 0 {
+            return None;
+        }
+        let at = here.at.saturating_add(key).saturating_add(value);
+        let rest = self.block.bytes.get(usize::try_from(at).ok()?..)?;
+        let head = Head::parse(rest).ok().filter(|head| log.header().admits(*head))?;
+        self.unread.here = Place { at: at + head.len as u64, index: here.index + 1, ..here };
+        Some(head)
+    }
+
+    /// The same where nothing is compressed and the next entry is whole.
+    #[inline]
+    fn next_plain<B: AsRef<[u8]>>(&mut self, log: &Log<B>) -> Option<Head> {
+        let Unread { here, key, value } = self.unread;
+        let block = here.block.saturating_add(here.at).saturating_add(key).saturating_add(value);
+        let (data, offset) = (log.data(log.header().data_end), usize::try_from(block).ok()?);
+        let rest = data.get(offset..)?;
+        let head = Head::parse(rest).ok().filter(|head| head.payload_len() <= (rest.len() - head.len) as u64)?;
+        self.unread.here = Place { block, at: head.len as u64, index: 1 };
+        Some(head)
     }
 
     /// Over the rest of this entry, and over the head of the next; `None` at the end.
@@ -336,8 +378,13 @@ impl Cursor {
     /// Moves to the entry at `address`.
     fn visit<B: AsRef<[u8]>>(&mut self, log: &Log<B>, address: Address) -> Result<()> {
         self.seek(log, address.offset)?;
-        for _ in 0..=address.index {
-            self.advance(log)?;
+        if is_packed(log) {
+            let (bytes, here) = (&self.block.bytes, &mut self.unread.here);
+            let (at, index) = frame::skip_plain_puts(bytes, bytes.len(), log.header(), (0, 0), address.index);
+            (here.at, here.index) = (at as u64, index);
+        }
+        for _ in self.unread.here.index..=address.index {
+            self.step(log)?;
             if self.start.block != address.offset || self.state != CursorState::Active {
                 return Err(self.broken(log, format!("the block has no entry of number {}", address.index)));
             }

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Bytes that are asked for ahead of their time. Processors do so by themselves, but only up to the end of a page.
-const AHEAD: usize = 2048;
+pub(super) const AHEAD: usize = 2048;
 
 /// Iterates over the entries of a log, in order; made by [`Log::entries`](crate::Log::entries). Ends after an error.
 ///

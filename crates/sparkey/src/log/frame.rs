@@ -1,6 +1,6 @@
 //! What is checked before a block, or an entry in one, is read.
 
-use super::entry::Head;
+use super::entry::{EntryKind, Head};
 use super::header::LogHeader;
 use crate::fault;
 use hammerspace_bytes::vlq::{self, Malformed};
@@ -40,4 +40,26 @@ pub(crate) fn head(rest: &[u8], continued: bool, header: &LogHeader, offset: usi
         return Err(broken(&finding));
     }
     Ok(head)
+}
+
+/// Over the puts before entry number `index` of a block of `len` bytes, of which these are `made`: from a place in it and
+/// the number of the entry there, as far as nothing asks for a closer look. Gives the place and number it came to.
+#[inline]
+pub(crate) fn skip_plain_puts(
+    made: &[u8],
+    len: usize,
+    header: &LogHeader,
+    (mut at, mut here): (usize, u32),
+    index: u32,
+) -> (usize, u32) {
+    while here < index {
+        let Some(Ok(head)) = made.get(at..).map(Head::parse) else { break };
+        let end = (at as u64).saturating_add(head.entry_len());
+        let is_plain = head.kind == EntryKind::Put && end < len as u64;
+        if !is_plain || head.key_len > header.max_key_len || head.value_len > header.max_value_len {
+            break;
+        }
+        (at, here) = (end as usize, here + 1);
+    }
+    (at, here)
 }
