@@ -328,6 +328,15 @@ struct hammerspace_error *hammerspace_index_write_within(const char *log,
                                                          const char *index,
                                                          const struct hammerspace_effort *effort);
 
+// Which form of a translation so many things take, from 0, by the rule in a gettext catalogue's header (`Plural-Forms`);
+// -1 if the rule gives none that there is. By the rule of English if the header has none that can be read.
+//
+// # Safety
+// The header is readable for its length.
+int64_t hammerspace_plural_form(const void *header,
+                                size_t header_len,
+                                uint64_t count);
+
 // Divides the live entries of a log and its index among `count` new shards, 1 to 32767, in a directory that is new or empty.
 // `keys` is a hammerspace_shard_keys, `compression` and `block_size` are those of hammerspace_log_create. The directory gets
 // its name when all is durable.

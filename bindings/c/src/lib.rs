@@ -23,6 +23,7 @@ pub mod error;
 pub mod findings;
 pub mod log;
 pub mod options;
+pub mod plural;
 pub mod shards;
 pub mod space;
 pub mod table;

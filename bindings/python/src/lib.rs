@@ -16,6 +16,7 @@
 //!    publishes, loads, clears or lists versions gives it up.
 //! 4. A panic arrives as PyO3's `PanicException`.
 
+mod catalogue;
 mod errors;
 mod options;
 mod pairs;
@@ -30,6 +31,8 @@ use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _native {
+    #[pymodule_export]
+    use super::catalogue::{catalogue, plural_form};
     #[pymodule_export]
     use super::pairs::Pairs;
     #[pymodule_export]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gettext as stdlib
 import subprocess
+import tomllib
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from hammerspace import Space
+from hammerspace import CorruptError, MissingError, Space
 from hammerspace.gettext import Translations, store, translation
 
 HEADER = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
@@ -121,3 +123,33 @@ def test_a_form_that_there_is_not_is_none(space: Space[str], rule: str) -> None:
     space.load({"a.": header, "a.file": "one\0many", "b.file": "fallen back\0fallen back"})
     assert Translations(space, "a.").ngettext("file", "files", 0) == "files"
     assert translation(space, ["a", "b"]).ngettext("file", "files", 0) == "fallen back"
+
+
+RULES = Path(__file__).parents[3] / "spec" / "plurals" / "rules.toml"
+COUNTS = [0, 1, 2, 3, 5, 11, 12, 21, 22, 100, 101]
+
+
+@pytest.mark.parametrize("case", tomllib.loads(RULES.read_text())["case"], ids=lambda case: str(case["name"]))
+def test_the_rules_that_all_languages_share(space: Space[str], case: dict[str, Any]) -> None:
+    forms = [str(n) for n in range(9)]
+    space.load({"a.": case["header"], "a.file": "\0".join(forms)})
+    found = [Translations(space, "a.").ngettext("file", "-1", n) for n in COUNTS]
+    assert found == [str(form) for form in case["forms"]]
+
+
+def test_a_catalogue_that_cannot_be_read_is_an_error_of_ours(space: Space[str], tmp_path: Path) -> None:
+    (tmp_path / "no.mo").write_bytes(b"\xde\x12\x04\x95" + b"\0" * 3)
+    (tmp_path / "text.mo").write_bytes(b'msgid ""')
+    with space.writer() as w:
+        for name, error in {"no.mo": CorruptError, "text.mo": CorruptError, "nowhere.mo": MissingError}.items():
+            with pytest.raises(error) as raised:
+                store(w, tmp_path / name, "a.")
+            assert raised.value.path == str(tmp_path / name) and raised.value.remedy
+
+
+def test_a_catalogue_is_read_whatever_its_charset(space: Space[str], tmp_path: Path) -> None:
+    (tmp_path / "a.po").write_bytes(HEADER.replace("UTF-8", "ISO-8859-1").encode() + b'\nmsgid "apple"\nmsgstr "\xc4pfel"\n')
+    subprocess.run(["msgfmt", tmp_path / "a.po", "-o", tmp_path / "a.mo"], check=True)
+    with space.writer() as w:
+        store(w, tmp_path / "a.mo", "a.")
+    assert Translations(space, "a.").gettext("apple") == "Äpfel"

@@ -7,9 +7,12 @@ from typing_extensions import Self, disjoint_base
 _T = TypeVar("_T")
 _Str = TypeVar("_Str", str, bytes)
 
-__all__ = ["Pairs", "Reader", "Writer", "__VERSION__"]
+__all__ = ["Pairs", "Reader", "Writer", "__VERSION__", "catalogue", "plural_form"]
 
 __VERSION__: Final[str]
+
+def catalogue(path: str | os.PathLike[str]) -> list[tuple[str, str]]: ...
+def plural_form(header: str, count: int) -> int | None: ...
 
 @disjoint_base
 class Reader:

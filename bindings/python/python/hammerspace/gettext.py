@@ -2,17 +2,18 @@
 
 A message lies under a prefix, as the command loads catalogues: ``hammerspace load SPACE locale/*/LC_MESSAGES/*.po --prefix
 '{locale}.'``. :func:`store` does the same from Python, and keeps the catalogue's header besides, as the command's
-``--catalogue-header`` does. The header has the rule for plurals; without it, the rule is that of English.
+``--catalogue-header`` does. The header has the rule for plurals; without it, or where it cannot be read, the rule is that of
+English. The command warns of such catalogues.
 """
 
 from __future__ import annotations
 
-import builtins
 import gettext as stdlib
 import os
 from collections.abc import Iterable, Mapping, MutableMapping
-from functools import lru_cache
 from typing import Any, Callable
+
+from . import _native
 
 #: What gettext puts between the context and the message.
 _CONTEXT = "\x04"
@@ -64,8 +65,8 @@ class Translations(stdlib.NullTranslations):
 
     def _form(self, key: str, n: int, otherwise: Callable[[Any], str]) -> str | None:
         forms = self._space.get(self._prefix + key, "").split(_FORMS)
-        at = _rule(self._space.get(self._prefix, ""))(n)
-        return forms[at] if forms[0] and 0 <= at < len(forms) else self._fallen_back(otherwise)
+        at = _native.plural_form(self._space.get(self._prefix, ""), round(n))
+        return forms[at] if forms[0] and at is not None and at < len(forms) else self._fallen_back(otherwise)
 
     def _fallen_back(self, otherwise: Callable[[Any], str]) -> str | None:
         fallback = self._fallback  # type: ignore[attr-defined]
@@ -82,26 +83,11 @@ def translation(space: Mapping[str, str], languages: Iterable[str], prefix: str 
 
 def store(writer: MutableMapping[Any, Any], catalogue: str | os.PathLike[str], prefix: str) -> None:
     """Puts the messages of a compiled catalogue (.mo), and its header, under a prefix."""
-    with builtins.open(catalogue, "rb") as file:
-        found: Mapping[Any, str] = stdlib.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
-    plurals: dict[str, dict[int, str]] = {}
-    for key, message in found.items():
-        if isinstance(key, tuple):
-            plurals.setdefault(key[0], {})[key[1]] = message
-        elif message:
+    for key, message in _native.catalogue(catalogue):
+        if message:
             writer[prefix + key] = message
-    for key, forms in plurals.items():
-        writer[prefix + key] = _FORMS.join(forms[at] for at in sorted(forms))
 
 
 def _header(text: str) -> dict[str, str]:
     pairs = (line.partition(":") for line in text.splitlines() if ":" in line)
     return {name.strip().lower(): value.strip() for name, _, value in pairs}
-
-
-@lru_cache(maxsize=256)
-def _rule(header: str) -> Callable[[int], int]:
-    """Which form is for how many."""
-    forms = _header(header).get("plural-forms", "")
-    rule = forms.partition("plural=")[2].rstrip("; ") or "n != 1"
-    return stdlib.c2py(rule)

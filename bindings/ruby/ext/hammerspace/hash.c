@@ -385,6 +385,7 @@ void Init_hammerspace(void) {
     VALUE backends = rb_const_get(hammerspace, rb_intern("Backend"));
     VALUE sparkey = rb_define_class_under(backends, "Sparkey", rb_const_get(backends, rb_intern("Base")));
     init_error(hammerspace);
+    init_plural(hammerspace);
     init_snapshot(hammerspace);
     init_store(sparkey);
     define_both(sparkey);

@@ -26,6 +26,10 @@ static inline void check(hammerspace_error *error) {
     if (RB_UNLIKELY(error != NULL)) raise_error(error);
 }
 
+// plural.c
+
+void init_plural(VALUE hammerspace);
+
 // snapshot.c
 
 // How bytes become strings.

@@ -8,6 +8,7 @@
 mod answer;
 mod changes;
 mod input;
+mod plurals;
 mod target;
 
 use std::fs;
@@ -24,6 +25,7 @@ use hammerspace_tables::Pair;
 use self::answer::{Answer, Compared, Loaded};
 use self::changes::Changes;
 use self::input::{Input, Inputs, Source, formats};
+use self::plurals::Plurals;
 use self::target::Target;
 use super::publishing::{Publishing, update};
 use crate::effort::Indexing;
@@ -229,6 +231,7 @@ impl Load {
     fn load(&self, input: &Input, target: &mut Target, progress: &Progress) -> Result<Loaded> {
         let prefix = self.prefix.of(&input.name)?;
         let parents = if self.reading.i18n { Some(Parents::of(&prefix)?) } else { None };
+        let mut plurals = Plurals::default();
         let pairs = match (input.source, parents) {
             (Source::Text(format), Some(parents)) if i18n::is_typed(format) => {
                 i18n::read(format, &whole(input.open(progress)?)?, &parents, target)?
@@ -237,10 +240,17 @@ impl Load {
                 return Err(Error::new(Kind::Invalid, "a catalogue does not name its locale")
                     .remedy("give `--prefix '{locale}.'`, or the locale and a dot"));
             }
-            (source, _) => self.load_pairs(input, source, &prefix, target, progress)?,
+            (source, _) => self.load_pairs(input, source, &prefix, &mut plurals, target, progress)?,
         };
         let prefix = String::from_utf8_lossy(&prefix).into_owned();
-        Ok(Loaded { file: input.file.to_string_lossy().into_owned(), format: input.source.name(), prefix, pairs })
+        let warning = plurals.warning();
+        Ok(Loaded {
+            file: input.file.to_string_lossy().into_owned(),
+            format: input.source.name(),
+            prefix,
+            pairs,
+            warning,
+        })
     }
 
     fn load_pairs(
@@ -248,11 +258,20 @@ impl Load {
         input: &Input,
         source: Source,
         prefix: &[u8],
+        plurals: &mut Plurals,
         target: &mut Target,
         progress: &Progress,
     ) -> Result<u64> {
         let (mut key, mut pairs) = (prefix.to_vec(), 0);
+        let is_catalogue = matches!(source, Source::Text(Format::Po | Format::Mo));
+        let keeps_header = self.options().catalogue_header;
         let mut put = |bare: &[u8], value: &[u8]| {
+            if is_catalogue {
+                plurals.note(bare, value);
+                if bare.is_empty() && !keeps_header {
+                    return Ok(());
+                }
+            }
             key.truncate(prefix.len());
             key.extend_from_slice(bare);
             if i18n::is_list(&key, value) {
@@ -264,7 +283,9 @@ impl Load {
         match source {
             Source::Text(format) => {
                 let bytes = BufReader::with_capacity(1 << 16, input.open(progress)?);
-                hammerspace_load::read(format, bytes, &self.options(), &mut put)?;
+                // The header is looked at, kept or not.
+                let options = Options { catalogue_header: true, ..self.options() };
+                hammerspace_load::read(format, bytes, &options, &mut put)?;
             }
             Source::Sparkey => read_sparkey(input, progress, &mut put)?,
         }

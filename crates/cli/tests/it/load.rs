@@ -215,3 +215,30 @@ fn nothing_is_published_where_nothing_changes_if_so_asked() {
         "none.json: 0 pairs\nno changes\npublished nothing\n"
     );
 }
+
+#[test]
+fn a_catalogue_without_a_rule_for_its_plurals_is_warned_of() {
+    let place = Place::new();
+    let plural = "msgid \"file\"\nmsgid_plural \"files\"\nmsgstr[0] \"a\"\nmsgstr[1] \"b\"\n";
+    let header = |rule: &str| format!("msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=UTF-8\\n{rule}\"\n\n");
+    place.write("none.po", header("") + plural);
+    place.write("template.po", header("Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n") + plural);
+    place.write("fine.po", header("Plural-Forms: nplurals=2; plural=n>1;\\n") + plural);
+    place.write("single.po", header("") + "msgid \"yes\"\nmsgstr \"ja\"\n");
+    for options in ["", "--catalogue-header"] {
+        let said = place.run(&format!("load s none.po template.po fine.po single.po {options}")).ends(0);
+        let warnings: Vec<_> = said.text().lines().filter(|line| line.contains("warning")).collect();
+        assert_eq!(warnings.len(), 2, "{warnings:?}");
+        assert!(
+            warnings[0].starts_with("none.po: warning: the header has no `Plural-Forms`: plural forms are"),
+            "{warnings:?}"
+        );
+        assert!(
+            warnings[1].starts_with("template.po: warning: `Plural-Forms` is the placeholder of xgettext"),
+            "{warnings:?}"
+        );
+        assert_eq!(place.run("get s file").ends(0).text(), "a\0b");
+    }
+    let answer = place.run("load s none.po --json").ends(0).object();
+    assert!(answer["files"][0]["warning"].as_str().unwrap().contains("as in English"));
+}

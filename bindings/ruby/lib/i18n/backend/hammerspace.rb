@@ -3,7 +3,6 @@
 require 'hammerspace'
 require 'i18n'
 require 'json'
-require 'i18n/backend/hammerspace/plural_rule'
 
 module I18n
   module Backend
@@ -88,7 +87,7 @@ module I18n
       # Which locales there are, and the version that says so.
       Locales = Struct.new(:version, :names)
 
-      private_constant :Typed, :Children, :Forms, :Locales, :PluralRule
+      private_constant :Typed, :Children, :Forms, :Locales
 
       # What a class that takes these up can have Fallbacks, Pluralization and the like included over.
       module Implementation
@@ -241,15 +240,10 @@ module I18n
           value.is_a?(Children) ? subtree(key, value.names, from) : value
         end
 
-        # The first form is that of one thing.
+        # By the rule in the catalogue's header. The first form is that of one thing, and stands for one that there is not.
         def form(locale, forms, count)
-          count.nil? ? forms.texts.first : rule_of(locale).choose(forms.texts, count)
-        end
-
-        def rule_of(locale)
-          version = hash.uid
-          @rules, @rules_of = {}, version unless @rules && @rules_of == version
-          @rules[locale] ||= PluralRule.new(hash["#{locale}."])
+          at = count.nil? ? 0 : ::Hammerspace.plural_form(hash["#{locale}."] || '', count.to_i.abs)
+          forms.texts[at || 0] || forms.texts.first
         end
 
         # Forms for counts that the command loaded are named nowhere, and belong to it as well.

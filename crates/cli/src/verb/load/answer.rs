@@ -34,12 +34,17 @@ pub(super) struct Loaded {
     pub(super) format: &'static str,
     pub(super) prefix: String,
     pub(super) pairs: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) warning: Option<String>,
 }
 
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Loaded { file, pairs, .. } in &self.files {
+        for Loaded { file, pairs, warning, .. } in &self.files {
             writeln!(f, "{file}: {pairs} pairs")?;
+            if let Some(warning) = warning {
+                writeln!(f, "{file}: warning: {warning}")?;
+            }
         }
         for file in &self.skipped {
             writeln!(f, "{file}: skipped, its name does not say what it is in")?;
