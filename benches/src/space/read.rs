@@ -126,7 +126,7 @@ fn in_c(cursor: &mut Cursor<'_>, keys: &[Vec<u8>]) -> Result<u64> {
 }
 
 /// The same data in a pair that the C library wrote.
-fn c_pair(directory: &Path, data: &Data) -> Result<Reader> {
+fn c_pair(directory: &Path, data: &Data) -> Result<Reader<'static>> {
     let (log, index) = (directory.join("c.spl"), directory.join("c.spi"));
     let mut writer = LogWriter::create(&log, Compression::None)?;
     for (key, value) in &data.pairs {
