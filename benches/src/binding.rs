@@ -46,6 +46,14 @@ pub(crate) fn java(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
     rows(command, scale, scratch)
 }
 
+/// `benches/stripe/bench.py`, in the interpreter that `HAMMERSPACE_PEERS` names, with the command that `HAMMERSPACE` names.
+pub(crate) fn stripe(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
+    prepared("stripe", "HAMMERSPACE")?;
+    let mut command = Command::new(prepared("stripe", "HAMMERSPACE_PEERS")?);
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("stripe/bench.py"));
+    rows(command, scale, scratch)
+}
+
 fn bindings() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../bindings")
 }

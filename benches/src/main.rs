@@ -49,9 +49,10 @@ const BENCHES: &[Bench] = &[
     ("store-points", store::points),
 ];
 
-/// Those that run in other languages, and only by name: each needs an interpreter with our package in it, and the suite of
+/// Those that run in other languages or beside peers of theirs, and only by name: each needs an interpreter with our package in it, and the suite of
 /// that language runs it on small inputs.
-const OF_BINDINGS: &[Bench] = &[("java", binding::java), ("python", binding::python), ("ruby", binding::ruby)];
+const OF_BINDINGS: &[Bench] =
+    &[("java", binding::java), ("python", binding::python), ("ruby", binding::ruby), ("stripe", binding::stripe)];
 
 /// Measures Hammerspace beside its peers.
 #[derive(Parser)]

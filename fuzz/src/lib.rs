@@ -19,6 +19,7 @@ pub mod mo;
 pub mod po;
 mod ranks;
 mod reference;
+pub mod stripe;
 pub mod yaml;
 
 use hammerspace_error::{Kind, Result};

@@ -26,6 +26,7 @@ fn the_corpus_passes() {
     check_all("yaml", yaml::check);
     check_all("log", log::check);
     check_all("index", index::check);
+    check_all("stripe", stripe::check);
     check_all("hll", hll::check);
 }
 

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::program::{self, program};
-use crate::{Result, debian, java, python, ruby};
+use crate::{Result, debian, java, python, ruby, stripe};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -40,6 +40,10 @@ pub(crate) fn run(options: &Options) -> Result {
         Some("java") => command.env("HAMMERSPACE_JAVA", java::shipped()?),
         Some("python") => command.env("HAMMERSPACE_PYTHON", python::shipped()?),
         Some("ruby") => command.env("HAMMERSPACE_RUBY", ruby::shipped()?),
+        Some("stripe") => {
+            let (python, hammerspace) = stripe::shipped()?;
+            command.env("HAMMERSPACE_PEERS", python).env("HAMMERSPACE", hammerspace)
+        }
         _ => &mut command,
     };
     program::run(&mut command)

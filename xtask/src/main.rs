@@ -10,6 +10,7 @@ mod program;
 mod python;
 mod ruby;
 mod steps;
+mod stripe;
 mod test;
 mod tidy;
 

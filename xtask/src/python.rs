@@ -50,6 +50,16 @@ fn environment(name: &str, profile: &str, tools: &[&str]) -> Result<PathBuf> {
     Ok(python)
 }
 
+/// An environment of this name with these packages, kept from run to run; gives its interpreter.
+pub(crate) fn with(name: &str, packages: &[&str]) -> Result<PathBuf> {
+    debian::install(&debian::PYTHON)?;
+    let place = target_dir().join(name);
+    run_quietly(program(INTERPRETER).args(["-m", "venv"]).arg(&place))?;
+    let python = place.join("bin/python");
+    run_quietly(pip(&python).args(packages))?;
+    Ok(python)
+}
+
 fn pip(python: &Path) -> Command {
     let mut command = program(&python.display().to_string());
     command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);

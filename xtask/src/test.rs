@@ -5,7 +5,7 @@
 
 use crate::program::{program, run, succeeds};
 use crate::steps::{self, Step};
-use crate::{Result, debian, fuzz, install, java, python, ruby, tidy};
+use crate::{Result, debian, fuzz, install, java, python, ruby, stripe, tidy};
 
 const STEPS: &[Step] = &[
     ("Debian packages", packages),
@@ -19,6 +19,7 @@ const STEPS: &[Step] = &[
     }),
     ("Ruby", ruby::test),
     ("Python", python::test),
+    ("stripes: pyarrow and DuckDB", stripe::test),
     ("Java", java::test),
     ("installation", install::rehearse),
     ("documentation", documentation),

@@ -15,6 +15,11 @@ pub(crate) const EXAMPLES: &[(&str, &str)] = &[
     ("rollback", "hammerspace rollback words"),
     ("export", "hammerspace export words --format csv --output words.csv"),
     ("warm", "hammerspace warm words"),
+    ("split", "hammerspace split --format tsv --by 2 --output by_colour words.tsv"),
+    #[cfg(feature = "parquet")]
+    ("stripe", "hammerspace stripe --schema event.schema events.ndjson --output events.parquet"),
+    #[cfg(feature = "parquet")]
+    ("unstripe", "hammerspace unstripe --fields id,user.state events.parquet"),
     ("store create", "hammerspace store create sessions --limit 64MiB"),
     ("store table", "hammerspace store table sessions users"),
     ("store put", "hammerspace store put sessions ada online --ttl 30m"),
@@ -22,6 +27,7 @@ pub(crate) const EXAMPLES: &[(&str, &str)] = &[
     ("store append", "hammerspace store append sessions log 'ada came; '"),
     ("store incr", "hammerspace store incr sessions visits 10"),
     ("store scan", "hammerspace store scan sessions"),
+    ("store export", "hammerspace store export sessions --format csv --header-row"),
     ("store delete", "hammerspace store delete sessions ada"),
     ("store list", "hammerspace store list"),
     ("store info", "hammerspace store info sessions"),

@@ -86,6 +86,16 @@ impl Output {
         Ok(())
     }
 
+    /// Says something beside the answer, on standard error; with `--json` the answer alone counts.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn note(&mut self, note: &str) -> Result<()> {
+        self.flush()?;
+        if !self.json {
+            eprintln!("{}: {note}", self.name);
+        }
+        Ok(())
+    }
+
     /// Hands everything to the system.
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.to.flush().doing(WRITING)

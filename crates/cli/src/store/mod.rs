@@ -2,7 +2,7 @@
 //!
 //! | verbs | who may |
 //! |---|---|
-//! | get, exists, ttl, scan, count, info, top | anybody, also while a process owns the store |
+//! | get, exists, ttl, scan, export, count, info, top | anybody, also while a process owns the store |
 //! | put, append, incr, min, max, expire, persist, delete | anybody, while nobody owns the store: they own it themselves |
 //! | table, raise, verify, create, remove | likewise |
 //! | list | anybody; it looks for regions, not at a store |
@@ -15,6 +15,7 @@ mod create;
 mod delete;
 mod exists;
 mod expire;
+mod export;
 mod get;
 mod incr;
 mod info;
@@ -24,7 +25,7 @@ mod raise;
 mod records;
 mod remove;
 mod scan;
-mod shown;
+pub(crate) mod shown;
 mod sight;
 mod stress;
 mod table;
@@ -59,6 +60,7 @@ pub(crate) enum Verb {
     Exists(exists::Exists),
     Delete(delete::Delete),
     Scan(scan::Scan),
+    Export(export::Export),
     Count(count::Count),
     Table(table::Table),
     Info(info::Info),
@@ -86,6 +88,7 @@ impl Verb {
             Self::Exists(verb) => verb.run(out),
             Self::Delete(verb) => verb.run(out),
             Self::Scan(verb) => verb.run(out),
+            Self::Export(verb) => verb.run(out),
             Self::Count(verb) => verb.run(out),
             Self::Table(verb) => verb.run(out),
             Self::Info(verb) => verb.run(out),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::output::Pair;
 
 /// A key as it is shown: integers in decimal.
-pub(super) fn shown_key(key: &OwnedKey) -> Vec<u8> {
+pub(crate) fn shown_key(key: &OwnedKey) -> Vec<u8> {
     match key {
         OwnedKey::Integer(key) => key.to_string().into_bytes(),
         OwnedKey::Bytes(bytes) => bytes.clone(),
@@ -14,12 +14,12 @@ pub(super) fn shown_key(key: &OwnedKey) -> Vec<u8> {
 }
 
 /// A value as it is shown: numbers in decimal.
-pub(super) fn shown_value(value: &Value) -> Vec<u8> {
+pub(crate) fn shown_value(value: &Value) -> Vec<u8> {
     value.number().map_or_else(|| value.bytes.clone(), |number| number.to_string().into_bytes())
 }
 
 /// A record as JSON: which of two keys it is that look alike, and what conditions and programs go by.
-pub(super) fn record(key: &OwnedKey, value: Option<&Value>) -> Map<String, Json> {
+pub(crate) fn record(key: &OwnedKey, value: Option<&Value>) -> Map<String, Json> {
     let shown = json!(Pair { key: &shown_key(key), value: value.map(shown_value).as_deref() });
     let is_integer = json!({ "integer": matches!(key, OwnedKey::Integer(_)) });
     let meta = value.map_or(Json::Null, |value| described(value.meta));
@@ -32,7 +32,7 @@ fn last_shown() -> std::time::SystemTime {
 }
 
 /// What is known of a record, as JSON.
-pub(super) fn described(meta: Meta) -> Json {
+pub(crate) fn described(meta: Meta) -> Json {
     let expiry = meta.expiry.map(|expiry| humantime::format_rfc3339_millis(expiry.min(last_shown())).to_string());
     let mut described = json!({ "kind": meta.kind.name(), "version": meta.version, "expiry": expiry });
     if let ValueKind::Other(code) = meta.kind {

@@ -45,7 +45,7 @@ pub(crate) struct Load {
     /// The directory of the space; made if it is missing
     space: PathBuf,
     /// What to load, in this order: .po, .mo, .json and .yaml (flat or nested), .ndjson, .csv, .tsv, each also as .gz or .zst;
-    /// a Sparkey pair by the name of its .spl or .spi; a directory with such files; - is standard input
+    /// .parquet; a Sparkey pair by the name of its .spl or .spi; a directory with such files; - is standard input
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// What the files are in [default: as their names say]
@@ -92,11 +92,12 @@ struct Table {
     /// The first row of CSV and TSV names the columns
     #[arg(long)]
     header_row: bool,
-    /// The column of CSV and TSV with the keys, by its number or its name in the header row [default: the first]
+    /// The column of CSV and TSV with the keys, by its number or its name in the header row [default: the first]; the field of
+    /// Parquet, by its path [default: key]
     #[arg(long, value_name = "COLUMN")]
     key_column: Option<String>,
     /// The column of CSV and TSV with the values, likewise; given several times, a value is a JSON object of these columns
-    /// [default: the only other one]
+    /// [default: the only other one; in Parquet, value]
     #[arg(long = "value-column", value_name = "COLUMN")]
     value_columns: Vec<String>,
     /// What separates the columns of CSV and TSV [default: a comma, a tab]
@@ -105,6 +106,14 @@ struct Table {
 }
 
 impl Table {
+    #[cfg(feature = "parquet")]
+    fn read_parquet(&self, input: &Input, put: &mut Put) -> Result<()> {
+        let key = self.key_column.as_deref().unwrap_or("key");
+        let usual = ["value".to_owned()];
+        let values = if self.value_columns.is_empty() { &usual[..] } else { &self.value_columns };
+        hammerspace_stripe::Reader::open(&input.file)?.pairs(key, values, put)
+    }
+
     fn is_default(&self) -> bool {
         !self.header_row && self.key_column.is_none() && self.value_columns.is_empty() && self.delimiter.is_none()
     }
@@ -177,12 +186,20 @@ impl Load {
     }
 
     fn check(&self, inputs: &Inputs) -> Result<()> {
-        let is_table = |input: &Input| matches!(input.source, Source::Text(Format::Csv | Format::Tsv));
-        if self.table.is_default() || inputs.read.iter().any(is_table) {
+        let has_columns = |input: &Input| match input.source {
+            Source::Text(format) => matches!(format, Format::Csv | Format::Tsv),
+            Source::Sparkey => false,
+            #[cfg(feature = "parquet")]
+            Source::Parquet => true,
+        };
+        if self.table.is_default() || inputs.read.iter().any(has_columns) {
             return Ok(());
         }
-        Err(Error::new(Kind::Invalid, "columns, delimiters and header rows are of CSV and TSV, and no file is either")
-            .remedy("leave these options out, or give `--format csv`"))
+        Err(Error::new(
+            Kind::Invalid,
+            "columns, delimiters and header rows are of tables, and no file is one: CSV, TSV, Parquet",
+        )
+        .remedy("leave these options out, or give `--format csv`"))
     }
 
     /// A place for the trial of a space that is still to be made.
@@ -288,6 +305,8 @@ impl Load {
                 hammerspace_load::read(format, bytes, &options, &mut put)?;
             }
             Source::Sparkey => read_sparkey(input, progress, &mut put)?,
+            #[cfg(feature = "parquet")]
+            Source::Parquet => self.table.read_parquet(input, &mut put)?,
         }
         Ok(pairs)
     }

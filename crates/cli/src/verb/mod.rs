@@ -14,6 +14,11 @@ mod publishing;
 mod rollback;
 mod scan;
 mod set;
+mod split;
+#[cfg(feature = "parquet")]
+mod stripe;
+#[cfg(feature = "parquet")]
+mod unstripe;
 mod verify;
 mod versions;
 mod warm;
@@ -42,6 +47,11 @@ pub(crate) enum Verb {
     Gc(gc::Gc),
     Export(export::Export),
     Warm(warm::Warm),
+    Split(split::Split),
+    #[cfg(feature = "parquet")]
+    Stripe(stripe::Stripe),
+    #[cfg(feature = "parquet")]
+    Unstripe(unstripe::Unstripe),
     /// Work on stores, which change all the time, key by key
     Store {
         #[command(subcommand)]
@@ -80,6 +90,11 @@ impl Verb {
             Self::Gc(verb) => verb.run(out),
             Self::Export(verb) => verb.run(out),
             Self::Warm(verb) => verb.run(out),
+            Self::Split(verb) => verb.run(out),
+            #[cfg(feature = "parquet")]
+            Self::Stripe(verb) => verb.run(out),
+            #[cfg(feature = "parquet")]
+            Self::Unstripe(verb) => verb.run(out),
             Self::Store { verb } => verb.run(out),
             Self::Sparkey { verb } => verb.run(out),
             Self::Demo(verb) => verb.run(out),

@@ -2,7 +2,7 @@
 //!
 //! A block marked `console` in `docs/guide/command.md` or `store.md` is a session: each line after `$` goes to a shell, and what follows
 //! must be what it prints, standard output and standard error together. `[..]` stands for anything within a line, and a
-//! last line `? N` for exit code N; without one the code is 0. All sessions of a page share one directory.
+//! last line `? N` for exit code N; a line after `>` goes on with the command; without one the code is 0. All sessions of a page share one directory.
 
 use std::fmt::Write;
 use std::process::Command;
@@ -17,6 +17,12 @@ fn the_manual_says_what_happens() {
 #[test]
 fn the_guide_to_stores_says_what_happens() {
     run(include_str!("../../../../docs/guide/store.md"), 8);
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn the_guide_to_stripes_says_what_happens() {
+    run(include_str!("../../../../docs/guide/stripes.md"), 15);
 }
 
 fn run(page: &str, steps_min: usize) {
@@ -66,6 +72,9 @@ fn steps(page: &str) -> Vec<Step> {
             inside = line == "```console";
         } else if let (true, Some(command)) = (inside, line.strip_prefix("$ ")) {
             steps.push(Step { line: number + 1, command: command.into(), expected: String::new() });
+        } else if let (true, Some(more)) = (inside, line.strip_prefix("> ")) {
+            let step = steps.last_mut().expect("a session starts with a command");
+            step.command.extend(["\n", more]);
         } else if inside {
             let step = steps.last_mut().expect("a session starts with a command");
             step.expected += line;
@@ -106,6 +115,7 @@ fn canary_what_is_not_as_written_is_noticed() {
         ("$ false\n", false),
         ("$ false\n? 1\n", true),
         ("$ echo a b\nb[..]\n", false),
+        ("$ cat <<END\n> a\n> END\na\n", true),
         ("$ echo a b\n[..]c[..]\n", false),
     ] {
         let steps = steps(&format!("```console\n{session}```\n$ not a session\n"));

@@ -36,7 +36,7 @@ fn a_delimiter_is_as_given() {
     }
     place.write("a.json", "{}");
     let refused = place.run("load s a.json --delimiter ;").ends(2);
-    assert!(refused.stderr.contains("no file is either"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("no file is one"), "{}", refused.stderr);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The command as its users meet it: the real binary, its output and its exit codes.
 
+#[cfg(feature = "parquet")]
+mod by_day;
 mod damage;
 mod demo;
 mod formats;
@@ -11,6 +13,8 @@ mod outputs;
 mod ran;
 mod spotify;
 mod store;
+#[cfg(feature = "parquet")]
+mod stripe;
 mod terminal;
 mod update;
 mod verbs;

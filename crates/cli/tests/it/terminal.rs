@@ -24,16 +24,24 @@ fn shell(place: &Place, line: &str) -> Ran {
 fn the_examples_work_in_the_order_of_the_manual() {
     let place = Place::new();
     place.write("words.tsv", "apple\tred\nplum\tblue\n");
+    place.write(
+        "event.schema",
+        "message event { required int64 id; optional group user { optional binary state (STRING); } }",
+    );
+    place.write("events.ndjson", "{\"id\":1,\"user\":{\"state\":\"CA\"}}\n");
     let mut verbs: Vec<String> =
-        ["load", "get", "set", "delete", "scan", "info", "verify", "versions", "rollback", "export", "warm"]
+        ["load", "get", "set", "delete", "scan", "info", "verify", "versions", "rollback", "export", "warm", "split"]
             .map(String::from)
             .into();
+    if cfg!(feature = "parquet") {
+        verbs.extend(["stripe", "unstripe"].map(String::from));
+    }
     for verb in ["createlog", "appendlog", "writehash", "info", "get", "dump", "rewrite", "shard", "verify", "delete"] {
         verbs.push(format!("sparkey {verb}"));
     }
     for verb in [
-        "create", "table", "put", "get", "append", "incr", "scan", "delete", "list", "info", "top", "raise", "verify",
-        "remove",
+        "create", "table", "put", "get", "append", "incr", "scan", "export", "delete", "list", "info", "top", "raise",
+        "verify", "remove",
     ] {
         verbs.push(format!("store {verb}"));
     }

@@ -25,30 +25,50 @@ use crate::progress::Progress;
 pub(super) enum Source {
     Text(Format),
     Sparkey,
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 impl Source {
     const SPARKEY: &str = "sparkey";
+    #[cfg(feature = "parquet")]
+    const PARQUET: &str = "parquet";
+    /// Those that are read in place.
+    const FILES: &[&str] = &[
+        Self::SPARKEY,
+        #[cfg(feature = "parquet")]
+        Self::PARQUET,
+    ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Text(format) => format.name(),
             Self::Sparkey => Self::SPARKEY,
+            #[cfg(feature = "parquet")]
+            Self::Parquet => Self::PARQUET,
         }
     }
 
     fn of(file: &Path) -> Option<Self> {
+        #[cfg(feature = "parquet")]
+        if file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(Self::PARQUET)) {
+            return Some(Self::Parquet);
+        }
         Format::of(file).map(Self::Text).or_else(|| Pair::of_either(file).ok().map(|_| Self::Sparkey))
     }
 
     fn named(name: &str) -> Self {
+        #[cfg(feature = "parquet")]
+        if name == Self::PARQUET {
+            return Self::Parquet;
+        }
         Format::ALL.into_iter().find(|format| format.name() == name).map_or(Self::Sparkey, Self::Text)
     }
 }
 
 /// Reads the name of a format.
 pub(super) fn formats() -> impl TypedValueParser<Value = Source> {
-    let names = Format::ALL.map(Format::name).into_iter().chain([Source::SPARKEY]);
+    let names = Format::ALL.map(Format::name).into_iter().chain(Source::FILES.iter().copied());
     PossibleValuesParser::new(names).map(|name| Source::named(&name))
 }
 
@@ -150,10 +170,13 @@ impl Input {
         let source = format.or_else(|| Source::of(&name)).ok_or_else(|| {
             Error::new(Kind::Invalid, "the name does not say what the file is in").file(file).remedy("give `--format`")
         })?;
-        if source == Source::Sparkey && packing != Packing::Plain {
-            return Err(Error::new(Kind::Invalid, "a Sparkey log is read in place, and this one is packed")
-                .file(file)
-                .remedy("unpack it first"));
+        if !matches!(source, Source::Text(_)) && packing != Packing::Plain {
+            return Err(Error::new(
+                Kind::Invalid,
+                format!("a {} file is read in place, and this one is packed", source.name()),
+            )
+            .file(file)
+            .remedy("unpack it first"));
         }
         let len = if is_stdin(file) { 0 } else { len(file).map_err(|error| error.file(file))? };
         Ok(Self { file: file.into(), name, packing, source, len, copy: None })

@@ -1,0 +1,6 @@
+//! Random schemas and records, through files and back.
+#![forbid(unsafe_code)]
+
+mod merge;
+mod random;
+mod round_trip;

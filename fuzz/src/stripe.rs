@@ -1,0 +1,62 @@
+//! Striped columns: a schema and lines of it, or a Parquet file.
+
+use std::io::Write;
+
+use hammerspace_error::Result;
+use hammerspace_os::File;
+use hammerspace_stripe::{Options, Reader, Schema, Writer, stripe_all};
+
+use crate::accepted;
+
+/// Records that are put together of a file: its levels, not its bytes, say how many there are.
+const LINES_MAX: usize = 1 << 20;
+
+/// Checks on `data`: a Parquet file, or else a schema, a line `--`, and lines of JSON.
+pub fn check(data: &[u8]) {
+    if data.starts_with(b"PAR1") {
+        read(data);
+        return;
+    }
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Some((schema, lines)) = text.split_once("\n--\n") else { return };
+    let Ok(schema) = Schema::parse(schema) else { return };
+    let first = through_a_file(&schema, lines.as_bytes());
+    let again = through_a_file(&Schema::parse(&schema.text()).expect("what is printed is a schema"), &first);
+    assert!(first == again, "what came back does not come back: {}", String::from_utf8_lossy(&first));
+}
+
+/// Nothing but an error may come of it.
+fn read(data: &[u8]) {
+    let Some(reader) = accepted(open(data)) else { return };
+    accepted(lines(&reader));
+}
+
+fn open(data: &[u8]) -> Result<Reader> {
+    let mut file = File::without_name("fuzz")?;
+    file.write_all(data).expect("memory takes it");
+    Reader::new(file)
+}
+
+fn lines(reader: &Reader) -> Result<Vec<u8>> {
+    let leaves: Vec<usize> = (0..reader.schema().leaves().len()).collect();
+    let mut lines = Vec::new();
+    reader.unstripe(&leaves, 1, |some| {
+        lines.extend_from_slice(some);
+        if lines.len() > LINES_MAX { Err(hammerspace_error::Error::new(hammerspace_error::Kind::Corrupt, "much").remedy("stop")) } else { Ok(()) }
+    })?;
+    Ok(lines)
+}
+
+/// Those of the lines that fit, striped and put together again.
+fn through_a_file(schema: &Schema, text: &[u8]) -> Vec<u8> {
+    let options = Options { workers: 1, ..Options::default() };
+    let mut writer = Writer::new(Vec::new(), schema, &options).expect("memory takes it");
+    let striped = stripe_all(text, schema, &options, |striped| writer.append(striped.group));
+    striped.expect("lines that do not fit are no error");
+    let rows = writer.rows();
+    let file = writer.finish().expect("memory takes it");
+    let reader = open(&file).expect("it is ours");
+    let lines = lines(&reader).expect("it is ours");
+    assert_eq!(lines.iter().filter(|byte| **byte == b'\n').count() as u64, rows, "a line for each record");
+    lines
+}
