@@ -79,7 +79,7 @@ impl fmt::Display for By {
 #[cold]
 fn malformed(text: &str, what: &str) -> Error {
     Error::new(Kind::Invalid, format!("{text:?} is nothing to go by: {what}"))
-        .remedy("give a field, as in `state` or `user.state`, or hour(FIELD), day(FIELD) or month(FIELD)")
+        .remedy("give a field by its path, as in user.state, or hour(FIELD), day(FIELD) or month(FIELD)")
 }
 
 impl By {

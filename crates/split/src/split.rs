@@ -83,7 +83,7 @@ impl Split {
             options.id.as_deref().filter(|id| id.is_empty() || id.starts_with('.') || id.contains(['/', '\n']))
         {
             return Err(Error::new(Kind::Invalid, format!("{id:?} cannot be the name of a run"))
-                .remedy("give letters, digits, `-` and `_`"));
+                .remedy("give letters, digits, hyphens and underscores"));
         }
         let directory = Directory::open(path.as_ref())?;
         let stage = directory.lock()?.stage()?;
