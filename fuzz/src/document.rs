@@ -7,6 +7,18 @@ use crate::catalogue::Pairs;
 /// Bytes out for each byte in, as the readers have it.
 pub(crate) const UNFOLDING: usize = 100;
 
+/// What a flat object says of the pairs: the last value of each key, at the place of the first.
+pub(crate) fn flat(pairs: &Pairs) -> Pairs {
+    let mut flat = Pairs::new();
+    for (key, value) in pairs {
+        match flat.iter_mut().find(|(before, _)| before == key) {
+            Some((_, before)) => before.clone_from(value),
+            None => flat.push((key.clone(), value.clone())),
+        }
+    }
+    flat
+}
+
 /// An object of no depth, in ASCII.
 pub(crate) fn print_json(pairs: &Pairs) -> Vec<u8> {
     let members = pairs.iter().map(|(key, value)| format!("{}: {}", json_text(key), json_text(value)));

@@ -6,6 +6,7 @@ use hammerspace_error::Result;
 use hammerspace_load::Format;
 use hammerspace_load::i18n::{Parents, Texts, read};
 use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
 use crate::accepted;
 use crate::document::UNFOLDING;
@@ -50,10 +51,10 @@ impl Space {
 /// The names in a tree's entry.
 fn children(value: &[u8]) -> BTreeSet<Vec<u8>> {
     let tree = value.strip_prefix(b"\0").and_then(|json| serde_json::from_slice(json).ok());
-    // A name is text, or an integer.
-    let tree: BTreeMap<String, Vec<serde_json::Value>> = tree.unwrap_or_default();
-    let name = |name: serde_json::Value| name.as_str().map_or_else(|| name.to_string(), String::from).into_bytes();
-    let names: Vec<_> = tree.into_values().flatten().map(name).collect();
+    // A name is text, or an integer of any length.
+    let tree: BTreeMap<String, Vec<&RawValue>> = tree.unwrap_or_default();
+    let name = |name: &RawValue| serde_json::from_str(name.get()).unwrap_or_else(|_| name.get().to_string());
+    let names: Vec<_> = tree.into_values().flatten().map(|raw| name(raw).into_bytes()).collect();
     let set: BTreeSet<_> = names.iter().cloned().collect();
     assert_eq!(names.len(), set.len(), "a name is there twice");
     set
