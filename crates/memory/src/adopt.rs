@@ -2,6 +2,7 @@
 //!
 //! - Locks of buckets: open by the new incarnation.
 //! - Segments that were being cleaned, or had a hole filled, are closed. What was moved and what was not is both there; slots say what counts.
+//! - Segments of a batch that was not committed are closed, and all their records counted as dead.
 //! - Segments that were open stay so: heads go on in them before they take others. Otherwise each owner would leave behind some that
 //!   are nearly empty, and a cleaner would gain nothing from them that it could see.
 //! - A split that had begun to show its pieces takes that back: the old piece has the same keys until the last entry is changed.
@@ -39,8 +40,10 @@ pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64)> {
     for segment in Segment::all(region) {
         segment.doubt_expiries();
         match segment.usage() {
-            // Its owner may have died before it had its memory.
-            Use::Free if segment.is_unused() => pool.unbacked.push_back(segment.number),
+            // Its owner may have died before it had its memory. What was in use had it, whatever damage has made of the count.
+            Use::Free if segment.is_unused() || segment.backed() < region.layout.segment_size => {
+                pool.unbacked.push_back(segment.number);
+            }
             Use::Free => pool.free.push_back(segment.number),
             Use::Index => {
                 pool.index_segments += 1;
@@ -61,6 +64,13 @@ pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64)> {
                 pool.open.push((stream, segment.number));
                 live += segment.live();
             }
+            Use::Batch(stream) => {
+                // No slot names its records. Its cleaner asks the index all the same, if it comes upon one that is live.
+                segment.bury(segment.live());
+                segment.set_usage(Use::Closed(stream));
+                pool.tails += segment.tail();
+            }
+            Use::Tail(_) => {}
             Use::Cleaning(stream) | Use::Filling(stream) | Use::Closed(stream) => {
                 segment.set_usage(Use::Closed(stream));
                 live += segment.live();
@@ -179,10 +189,13 @@ mod tests {
     use super::*;
     use crate::fixture::{TABLE, small};
     use crate::geometry::WORD;
+    use crate::header::{Header, Traits};
     use crate::index::directory::Place;
     use crate::key::Key;
+    use crate::record::Record;
     use crate::region::ROOT;
     use crate::scan::Cursor;
+    use crate::segment::Stream;
     use crate::sound::Memory;
     use crate::verify::verify;
 
@@ -301,6 +314,47 @@ mod tests {
         assert!(pool.unbacked.contains(&fresh) && !pool.free.contains(&fresh));
         assert_eq!(pool.growing, [index.number]);
         assert!(pool.pieces.iter().all(|piece| *piece < index.start() + index.used()));
+    }
+
+    /// Its owner died before it was committed: nothing names its records.
+    #[test]
+    fn what_a_batch_has_left_is_a_cleaners() {
+        let memory = filled();
+        let region = memory.view().region;
+        let segment = Segment::all(region).find(|one| one.usage() == Use::Free).unwrap();
+        segment.begin(Use::Batch(Stream::LONG), 0);
+        let header = Header::new(TABLE.number, Key::Integer(1), 100, &Traits::default());
+        let record = Record::new(segment.start(), header);
+        record.write(region, None, Key::Integer(1));
+        segment.set_used(record.size);
+        let (_, live) = adopt(region).unwrap();
+        assert_eq!((segment.usage(), segment.live()), (Use::Closed(Stream::LONG), 0));
+        assert_eq!(live, memory.view().usage().live);
+    }
+
+    /// As when a bit of its state was flipped.
+    #[test]
+    fn what_is_named_in_a_segment_of_a_batch_is_not_lost() {
+        let memory = filled();
+        let region = memory.view().region;
+        let segment = Segment::all(region).find(|one| one.is_full()).unwrap();
+        segment.set_usage(Use::Batch(Stream::LONG));
+        adopt(region).unwrap();
+        while memory.clean().unwrap() {}
+        let is_there = |key| memory.view().get(1, Key::Integer(key), &mut Vec::new()).unwrap().is_some();
+        assert!((0..400).all(is_there));
+    }
+
+    /// This build has no log whose changes would be in it.
+    #[test]
+    fn the_tail_of_a_log_is_refused() {
+        let memory = filled();
+        let region = memory.view().region;
+        let segment = Segment::all(region).find(|one| one.usage() == Use::Free).unwrap();
+        segment.set_usage(Use::Tail(Stream::SHORT));
+        let refused = adopt(region).map(drop).unwrap_err();
+        assert!(refused.kind() == Kind::Corrupt && refused.to_string().contains("use 0x7"), "{refused}");
+        segment.set_usage(Use::Free);
     }
 
     /// What says that a piece has no memory must not have it given out twice.

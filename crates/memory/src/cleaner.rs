@@ -187,7 +187,7 @@ impl Cleaner {
             owner.forget(home, &Found { at, slot, old: Old { region, record } }, hash);
             return Ok(true);
         }
-        let survivor = Record::new(head.next(), record.header.cleaned());
+        let survivor = record.moved_to(head.next(), record.header.cleaned());
         record.copy(region, survivor);
         head.commit(region, survivor, record.expiry(region));
         at.store(slot.moved_to(survivor.address).0, Release);
@@ -222,9 +222,9 @@ mod tests {
 
     const KEYS: u64 = 400;
     /// Of a record's header: the lengths of its value and its key.
-    const LENGTHS: u64 = (1 << 34) - 1;
-    const INTEGER_KEY: u64 = ((1 << 17) - 1) << 17;
-    const TOO_LONG: u64 = 100_000;
+    const LENGTHS: u64 = (1 << 32) - 1;
+    const INTEGER_KEY: u64 = ((1 << 16) - 1) << 16;
+    const LONG: u64 = 60_000;
 
     /// Segments that are full, of whose records every fourth is dead: the first one of each, or the one that comes so many later.
     fn worn(first_dead: usize) -> Memory {
@@ -255,8 +255,8 @@ mod tests {
     /// The header of a dead record that claims to be longer hides live ones behind it, and what is inside of them looks like records.
     #[test]
     fn records_behind_damage_are_not_lost() {
-        // Longer by a word, by segments, beyond what keys may have, beyond what values may have.
-        for lengths in [INTEGER_KEY + 110, INTEGER_KEY + 60_000, (70_000 << 17) + 100, INTEGER_KEY + TOO_LONG] {
+        // Longer by a word, and a value or a key longer than segments are.
+        for lengths in [INTEGER_KEY + 110, INTEGER_KEY + LONG, (LONG << 16) + 100] {
             let memory = worn(0).broken();
             let region = memory.view().region;
             let (segment, first) = first_closed(region);
@@ -311,7 +311,7 @@ mod tests {
         clean_all(&memory);
         assert!(!memory.is_dropping(2));
         let first = first_closed(region).1;
-        region.store(first.address, first.header.0 & !LENGTHS | INTEGER_KEY | TOO_LONG);
+        region.store(first.address, first.header.0 & !LENGTHS | INTEGER_KEY | LONG);
         memory.drop_table(1).unwrap();
         clean_all(&memory);
         assert!(memory.is_dropping(1));

@@ -1,7 +1,7 @@
 //! Where everything lies in a region: sizes chosen once, when it is made.
 //!
 //! ```text
-//! | superblock 4 KiB | generations 8 B/segment | ledger 64 B/segment | directory | directory | segment 0 | segment 1 | …
+//! | superblock 4 KiB | entries 16 B/segment | ledger 128 B/segment | directory | directory | counters 65 MiB | segment 0 | segment 1 | …
 //! ```
 //!
 //! All tables are as large as the largest region this one may ever become (`segments_max`); pages nobody touched cost nothing.
@@ -17,8 +17,22 @@ pub(crate) const BUCKET: u64 = 64;
 pub(crate) const SLOTS: u64 = 7;
 /// Bytes of the superblock.
 pub(crate) const SUPERBLOCK: u64 = 4096;
-/// Bytes of a segment's ledger entry: counters of the owner, on a line of their own.
-pub(crate) const LEDGER_ENTRY: u64 = 64;
+/// Bytes of a segment's entry: its generation and its expiry, which readers load.
+pub(crate) const SEGMENT_ENTRY: u64 = 2 * WORD;
+/// Bytes of a segment's ledger entry, for its owner alone: a line that changes with its records, and one that changes with its memory.
+pub(crate) const LEDGER_ENTRY: u64 = 128;
+/// Tables whose counters lie side by side, and have memory together.
+pub(crate) const TABLES_PER_BLOCK: u64 = 256;
+/// Rows of counters: one for each of so many writers, and one for all others.
+pub(crate) const COUNTER_ROWS: u64 = 65;
+/// Bytes of a table's counters in one row: keys and bytes.
+pub(crate) const COUNTER: u64 = 2 * WORD;
+/// Bytes of one row of a block: a page, which no other writer writes to.
+const COUNTER_ROW: u64 = TABLES_PER_BLOCK * COUNTER;
+/// Bytes of the counters of a block of tables.
+pub(crate) const COUNTER_BLOCK: u64 = COUNTER_ROWS * COUNTER_ROW;
+/// Blocks of counters. Tests have counters for few tables, since under a scheduler a region's words are all written when it is made.
+pub(crate) const COUNTER_BLOCKS: u64 = if cfg!(test) { 1 } else { (1 << 16) / TABLES_PER_BLOCK };
 /// A slot's location has 37 bits, in words.
 const REGION_LEN_MAX: u64 = 1 << 40;
 /// A slot's tag has 22 bits, and the directory may use no more of the hash than it has.
@@ -80,6 +94,7 @@ pub(crate) struct Layout {
     piece_shift: u32,
     ledger: u64,
     directories: [u64; 2],
+    counters: u64,
     segments: u64,
 }
 
@@ -91,6 +106,7 @@ impl Layout {
         let ledger = Self::generation(segments_max).next_multiple_of(LEDGER_ENTRY);
         let directory = ledger + segments_max * LEDGER_ENTRY;
         let directory_size = WORD << depth_max;
+        let counters = (directory + 2 * directory_size).next_multiple_of(COUNTER_ROW);
         Self {
             segment_size,
             segments_max,
@@ -101,16 +117,19 @@ impl Layout {
             piece_shift: geometry.piece_size().ilog2(),
             ledger,
             directories: [directory, directory + directory_size],
-            segments: (directory + 2 * directory_size).next_multiple_of(segment_size),
+            counters,
+            segments: (counters + COUNTER_BLOCKS * COUNTER_BLOCK).next_multiple_of(segment_size),
         }
     }
 
-    /// Bytes that stand before so many segments at most: superblock, generations, ledger, and directories of as many pieces as they may hold.
+    /// Bytes that stand before so many segments at most: superblock, entries, ledger, directories of as many pieces as they may hold, and
+    /// the counters of the first tables.
     pub(crate) fn tables_len(&self, segments: u64) -> u64 {
         // Each of these begins and ends within a page.
-        const ROUNDED: u64 = 5 * 2 * (4 << 10);
+        const ROUNDED: u64 = 6 * 2 * (4 << 10);
         let pieces = segments * (self.segment_size / self.piece_size);
-        Self::generation(0) + segments * (WORD + LEDGER_ENTRY) + 2 * WORD * pieces.next_power_of_two() + ROUNDED
+        let directories = 2 * WORD * pieces.next_power_of_two();
+        SUPERBLOCK + segments * (SEGMENT_ENTRY + LEDGER_ENTRY) + directories + COUNTER_BLOCK + ROUNDED
     }
 
     /// Buckets of a piece.
@@ -121,7 +140,12 @@ impl Layout {
     /// Where a segment's generation is: where no geometry has a say, which spares lookups a load.
     #[inline]
     pub(crate) const fn generation(segment: u64) -> u64 {
-        SUPERBLOCK + segment * WORD
+        SUPERBLOCK + segment * SEGMENT_ENTRY
+    }
+
+    /// Where a segment's expiry is.
+    pub(crate) const fn expiry(segment: u64) -> u64 {
+        Self::generation(segment) + WORD
     }
 
     #[inline]
@@ -133,6 +157,18 @@ impl Layout {
     #[inline]
     pub(crate) fn directory(&self, which: u64, index: u64) -> u64 {
         self.directories[(which & 1) as usize] + index * WORD
+    }
+
+    /// Where the counters of a block of tables begin.
+    pub(crate) fn counter_block(&self, block: u64) -> u64 {
+        self.counters + block * COUNTER_BLOCK
+    }
+
+    /// The counters of a table in one row.
+    #[inline]
+    pub(crate) fn counter(&self, row: u64, table: u16) -> u64 {
+        let (block, within) = (u64::from(table) / TABLES_PER_BLOCK, u64::from(table) % TABLES_PER_BLOCK);
+        self.counter_block(block) + row * COUNTER_ROW + within * COUNTER
     }
 
     /// Where a segment starts.
@@ -189,7 +225,9 @@ mod tests {
             assert!(layout.ledger(0) >= Layout::generation(geometry.segments_max));
             assert!(layout.directory(0, 0) >= layout.ledger(geometry.segments_max));
             assert!(layout.directory(1, 0) >= layout.directory(0, 1 << layout.depth_max));
-            assert!(layout.segment(0) >= layout.directory(1, 1 << layout.depth_max));
+            assert!(layout.counter(0, 0) >= layout.directory(1, 1 << layout.depth_max));
+            let last_table = (COUNTER_BLOCKS * TABLES_PER_BLOCK - 1) as u16;
+            assert!(layout.segment(0) >= layout.counter(COUNTER_ROWS - 1, last_table) + COUNTER);
             assert_eq!(layout.segment(3) % geometry.segment_size, 0);
             let address = layout.segment(3) + geometry.segment_size - 8;
             assert_eq!((layout.segment_of(address), layout.segment_of(address + 8)), (Some(3), Some(4)));

@@ -2,26 +2,33 @@
 //!
 //! ```text
 //! from the lowest bit on:
-//! | value_len 17 | key_len 17 | kind 6 | table 16 | granule 4 | versioned 1 | expiring 1 | large 1 | grown 1 |
+//! | value_len 16 | key_len 16 | table 16 | kind 6 | granule 4 | sequenced 1 | expiring 1 | large 1 | grown 1 | extended 1 | 0 1 |
 //! ```
 //!
-//! - `key_len` 131071 says that the key is an integer, one word; an empty key of bytes has 0.
-//! - The value has room up to a whole granule of `8 << granule` bytes (0: just what it takes), and the record ends at a whole word. What
-//!   lies beyond the value is slack: a value may grow into it, and then only this word changes.
-//! - The version that callers see is the record's sequence, and in the place of the disk slot how long the value is. So this one word
-//!   changes a value and its version.
-//! - `large` says that the value is not here: see `large.rs`. `grown` that something was appended since a cleaner came by.
+//! - A `key_len` of 65535 marks an integer key of one word. An empty byte key has 0.
+//! - The value has room up to a whole granule of `8 << granule` bytes (0: just what it takes), and the record
+//!   ends at a whole word. What lies beyond the value is slack: a value may grow into it, and then only this
+//!   word changes.
+//! - The version that callers see is the record's sequence, with the value's length in place of the
+//!   D-segment. So this one word changes a value and its version.
+//! - `large` means that the value is not here: see `large.rs`. `grown` means that it was appended to since a
+//!   cleaner last moved it.
+//! - `extended` means that an extension follows the expiry: see `record.rs`. The last bit is reserved, and
+//!   zero.
 
 use crate::geometry::WORD;
 use crate::key::{KEY_LEN_MAX, Key};
 
-/// The longest value that lies in its record; what is longer lies in several. Tests have short ones, to have it in all sorts of schedules.
-pub(crate) const INLINE_MAX: usize = if cfg!(test) { 1 << 10 } else { 1 << 16 };
+/// The longest value that lies in its record, as long as its length has bits for; a longer one lies in
+/// several. In tests it is short, so that all schedules have long values.
+pub(crate) const INLINE_MAX: usize = if cfg!(test) { 1 << 10 } else { 1 << 16 } - 1;
 
-/// The table of the parts of long values, which fill segments to the end: they have no slack, but for growing.
+/// The table of the parts of long values, which fill segments to the end: they have no slack, but for
+/// growing.
 pub(crate) const TABLE_OF_PARTS: u16 = u16::MAX;
 
-const INTEGER: u64 = (1 << 17) - 1;
+const LEN: u64 = (1 << 16) - 1;
+const INTEGER: u64 = LEN;
 const GRANULE_MAX: u32 = 15;
 pub(crate) const SEQUENCE_SHIFT: u32 = 16;
 
@@ -43,12 +50,15 @@ const fn field(word: u64, shift: u32, bits: u32) -> u64 {
 }
 
 impl Header {
-    const GRANULE: u64 = 15 << 56;
-    const VERSIONED: u64 = 1 << 60;
-    const EXPIRING: u64 = 1 << 61;
-    const LARGE: u64 = 1 << 62;
-    const GROWN: u64 = 1 << 63;
-    /// Bytes of the longest record.
+    const GRANULE: u64 = 15 << Self::GRANULE_SHIFT;
+    const GRANULE_SHIFT: u32 = 54;
+    const SEQUENCED: u64 = 1 << 58;
+    const EXPIRING: u64 = 1 << 59;
+    const LARGE: u64 = 1 << 60;
+    const GROWN: u64 = 1 << 61;
+    pub(crate) const EXTENDED: u64 = 1 << 62;
+    const RESERVED: u64 = 1 << 63;
+    /// Bytes of the longest record that this build writes: without an extension.
     pub(crate) const SIZE_MAX: u64 = 3 * WORD + KEY_LEN_MAX as u64 + INLINE_MAX as u64;
 
     #[inline]
@@ -57,11 +67,11 @@ impl Header {
         let flag = |is_set: bool, bit: u64| if is_set { bit } else { 0 };
         Self(
             value_len as u64
-                | code_of(key) << 17
-                | u64::from(traits.kind) << 34
-                | u64::from(table) << 40
-                | u64::from(granule_of_new(table, value_len)) << 56
-                | flag(traits.sequence.is_some(), Self::VERSIONED)
+                | code_of(key) << 16
+                | u64::from(table) << 32
+                | u64::from(traits.kind) << 48
+                | u64::from(granule_of_new(table, value_len)) << Self::GRANULE_SHIFT
+                | flag(traits.sequence.is_some(), Self::SEQUENCED)
                 | flag(traits.expiry.is_some(), Self::EXPIRING)
                 | flag(traits.is_large, Self::LARGE),
         )
@@ -69,22 +79,24 @@ impl Header {
 
     #[inline]
     pub(crate) fn value_len(self) -> usize {
-        field(self.0, 0, 17) as usize
+        field(self.0, 0, 16) as usize
     }
 
     /// The same record with a longer value.
     #[inline]
     pub(crate) fn grown_to(self, value_len: usize) -> Self {
-        Self(self.0 & !((1 << 17) - 1) | value_len as u64 | Self::GROWN)
+        Self(self.0 & !LEN | value_len as u64 | Self::GROWN)
     }
 
-    /// The same record elsewhere, with a longer value and some slack behind it.
+    /// The same record elsewhere, with a longer value and some slack behind it, and without its extension:
+    /// that is of the old value.
     #[inline]
     pub(crate) fn regrown_to(self, value_len: usize) -> Self {
-        self.grown_to(value_len).with_granule(granule_of_grown(value_len))
+        Self(self.grown_to(value_len).with_granule(granule_of_grown(value_len)).0 & !Self::EXTENDED)
     }
 
-    /// As it is written after a cleaner came by, never longer: a value that did not grow since the last time keeps the slack of one that is put.
+    /// As it is written after a cleaner came by, never longer: a value that did not grow since the last time
+    /// keeps the slack of one that is put.
     #[inline]
     pub(crate) fn cleaned(self) -> Self {
         if self.has_grown() {
@@ -102,17 +114,17 @@ impl Header {
 
     #[inline]
     fn granule(self) -> u32 {
-        field(self.0, 56, 4) as u32
+        field(self.0, Self::GRANULE_SHIFT, 4) as u32
     }
 
     #[inline]
     fn with_granule(self, granule: u32) -> Self {
-        Self(self.0 & !Self::GRANULE | u64::from(granule) << 56)
+        Self(self.0 & !Self::GRANULE | u64::from(granule) << Self::GRANULE_SHIFT)
     }
 
     #[inline]
     fn key_code(self) -> u64 {
-        field(self.0, 17, 17)
+        field(self.0, 16, 16)
     }
 
     /// Whether its key is of this one's kind and length.
@@ -133,17 +145,17 @@ impl Header {
 
     #[inline]
     pub(crate) fn kind(self) -> u8 {
-        field(self.0, 34, 6) as u8
+        field(self.0, 48, 6) as u8
     }
 
     #[inline]
     pub(crate) fn table(self) -> u16 {
-        field(self.0, 40, 16) as u16
+        field(self.0, 32, 16) as u16
     }
 
     #[inline]
     pub(crate) fn is_versioned(self) -> bool {
-        self.0 & Self::VERSIONED != 0
+        self.0 & Self::SEQUENCED != 0
     }
 
     #[inline]
@@ -163,7 +175,19 @@ impl Header {
         self.0 & Self::LARGE != 0
     }
 
-    /// Bytes in front of the key.
+    /// Whether an extension follows the expiry.
+    #[inline]
+    pub(crate) fn is_extended(self) -> bool {
+        self.0 & Self::EXTENDED != 0
+    }
+
+    /// Whether its value may change where it lies: it is here, and no extension says anything about it.
+    #[inline]
+    pub(crate) fn is_plain(self) -> bool {
+        self.0 & (Self::LARGE | Self::EXTENDED) == 0
+    }
+
+    /// Bytes in front of the key, but for the extension: how long that is, it says itself.
     #[inline]
     pub(crate) fn prefix(self) -> u64 {
         WORD * (1 + u64::from(self.is_versioned()) + u64::from(self.is_expiring()))
@@ -181,34 +205,36 @@ impl Header {
         (self.key_len() + value).next_multiple_of(WORD)
     }
 
-    /// Bytes of the whole record.
+    /// Bytes of the whole record, but for the extension.
     #[inline]
     pub(crate) fn size(self) -> u64 {
         self.prefix() + self.body()
     }
 
-    /// Whether a record may have this header: one of ours is neither longer than keys nor than values are.
+    /// Whether a record may have this header.
     #[inline]
     pub(crate) fn can_be(self) -> bool {
-        self.value_len() <= INLINE_MAX && (self.has_integer_key() || self.key_code() <= KEY_LEN_MAX as u64)
+        self.0 & Self::RESERVED == 0 && self.value_len() <= INLINE_MAX
     }
 
-    /// The version of the record that begins so and has this sequence. It is another one, and greater, for each length up to 65535.
+    /// The version of the record that begins so and has this sequence. It is another one, and greater, for
+    /// each length.
     #[inline]
     pub(crate) fn version_of(self, sequence: u64) -> u64 {
-        sequence << SEQUENCE_SHIFT | self.value_len() as u64 & ((1 << SEQUENCE_SHIFT) - 1)
+        sequence << SEQUENCE_SHIFT | self.value_len() as u64
     }
 }
 
-/// The granule for a value that has just grown to `len` bytes: a quarter of it or less, so that what is copied while a value
-/// grows byte by byte is a fixed multiple of what is appended, and an eighth of its memory is slack at most, on average.
+/// The granule for a value that has just grown to `len` bytes: a quarter of it or less, so that what is
+/// copied while a value grows byte by byte is a fixed multiple of what is appended, and an eighth of its
+/// memory is slack at most, on average.
 #[inline]
 fn granule_of_grown(len: usize) -> u32 {
     ((len / 4).max(8).ilog2() - 3).min(GRANULE_MAX)
 }
 
-/// The granule for a value that is put: a sixty-fourth of it or less. So long values of all lengths have few sizes, and one finds room where
-/// another was (`holes.rs`), for a hundredth of their memory.
+/// The granule for a value that is put: a sixty-fourth of it or less. So long values of all lengths have few
+/// sizes, and one finds room where another was (`holes.rs`), for a hundredth of their memory.
 #[inline]
 fn granule_of_new(table: u16, len: usize) -> u32 {
     if table == TABLE_OF_PARTS { 0 } else { (len / 64).max(8).ilog2() - 3 }
@@ -244,15 +270,15 @@ mod tests {
     #[test]
     fn slack_is_used_up_before_a_record_moves() {
         let of = |len: usize| Header::new(1, Key::Integer(1), 0, &Traits::default()).regrown_to(len);
-        let header = of(1000);
-        assert_eq!((granule_of_grown(1000), header.size()), (4, 16 + 1024));
+        let header = of(800);
+        assert_eq!((granule_of_grown(800), header.size()), (4, 16 + 896));
         let has_room = |header, len| Record::new(0, header).has_room_for(len);
-        assert!(has_room(header, 1024) && !has_room(header, 1025) && !has_room(of(INLINE_MAX), INLINE_MAX + 1));
-        let grown = header.grown_to(1024);
-        assert_eq!((grown.size(), grown.value_len(), grown.kind()), (16 + 1024, 1024, 0));
+        assert!(has_room(header, 896) && !has_room(header, 897) && !has_room(of(INLINE_MAX), INLINE_MAX + 1));
+        let grown = header.grown_to(896);
+        assert_eq!((grown.size(), grown.value_len(), grown.kind()), (16 + 896, 896, 0));
         // The first cleaner keeps the slack of what has grown, the second does not.
         let once = header.cleaned();
-        assert_eq!((once.size(), once.cleaned().size()), (16 + 1024, 16 + 1000));
+        assert_eq!((once.size(), once.cleaned().size()), (16 + 896, 16 + 800));
     }
 
     /// Who has seen a version must not take another value of the record for that one.
@@ -263,20 +289,56 @@ mod tests {
             Header(Header::new(1, Key::Integer(1), 0, &traits).with_granule(GRANULE_MAX).0 | len)
         };
         for sequence in [4, 5] {
-            let versions: Vec<u64> = (0..=1 << 16).map(|len| of(len, Some(0)).version_of(sequence)).collect();
-            assert!(versions[..1 << 16].is_sorted_by(|one, next| one < next));
-            assert_eq!([versions[0], versions[1 << 16]], [sequence << 16; 2]);
+            let mut versions = (0..1 << 16).map(|len| of(len, Some(0)).version_of(sequence));
+            assert!(versions.by_ref().is_sorted_by(|one, next| one < next));
+            assert_eq!(of(LEN, Some(0)).version_of(sequence) + 1, of(0, Some(0)).version_of(sequence + 1));
         }
-        let room = |len: u64, sequence| {
-            [len - 1, len, len + 1].map(|to| Record::new(0, of(len, sequence)).has_room_for(to as usize))
-        };
-        assert_eq!([room(9, Some(0)), room(9, None)], [[false, true, true], [true; 3]]);
+    }
+
+    /// The same fields at the same bits as on the format's page.
+    #[test]
+    fn a_header_is_what_its_page_says() {
+        let page = include_str!("../../../docs/format/region.md");
+        let line = page.lines().find_map(|line| line.strip_prefix("header:    ")).expect("the page has it");
+        let mut bit = 0;
+        let fields: Vec<(&str, u64)> = line
+            .split('|')
+            .map(str::trim)
+            .filter(|field| !field.is_empty())
+            .map(|field| {
+                let (name, bits) = field.rsplit_once(' ').expect("a name and a number of bits");
+                let bits: u32 = bits.parse().unwrap();
+                let mask = ((1_u128 << bits) - 1) as u64;
+                bit += bits;
+                (name, mask << (bit - bits))
+            })
+            .collect();
+        let flags = [
+            ("sequenced", Header::SEQUENCED),
+            ("expiring", Header::EXPIRING),
+            ("large", Header::LARGE),
+            ("grown", Header::GROWN),
+            ("extended", Header::EXTENDED),
+            ("0", Header::RESERVED),
+        ];
+        let key = Header::new(0, Key::Integer(0), 0, &Traits::default()).0;
+        let table = Header::new(u16::MAX, Key::Bytes(b""), 0, &Traits::default()).0;
+        let kind = Header::new(0, Key::Bytes(b""), 0, &Traits { kind: 63, ..Traits::default() }).0;
+        let numbers = [
+            ("value_len", Header(0).grown_to(LEN as usize).0 & !Header::GROWN),
+            ("key_len", key),
+            ("table", table),
+            ("kind", kind),
+            ("granule", Header::GRANULE),
+        ];
+        assert_eq!(fields, [&numbers[..], &flags[..]].concat());
+        assert_eq!(bit, 64);
     }
 
     #[test]
     fn long_values_have_few_sizes_and_little_slack() {
         let taken = |len: usize| len.next_multiple_of(8 << granule_of_new(1, len));
-        assert!((1..=1 << 16).all(|len| taken(len) - len < (len / 64).max(8) && taken(len) <= 1 << 16));
+        assert!((1..1 << 16).all(|len| taken(len) - len < (len / 64).max(8) && taken(len) <= 1 << 16));
         let sizes: std::collections::BTreeSet<usize> = (5_000..=15_000).map(taken).collect();
         assert!(sizes.len() <= 110, "{}", sizes.len());
     }
@@ -295,7 +357,8 @@ mod tests {
         assert_eq!((new(TABLE_OF_PARTS), new(1)), (0, granule_of_new(1, INLINE_MAX)));
     }
 
-    /// Else it might be refused where there is no room, as a value that has grown by its last word can have no slack.
+    /// Else it might be refused where there is no room, as a value that has grown by its last word can have
+    /// no slack.
     #[test]
     fn what_is_as_long_as_before_takes_no_more_than_before() {
         let header = Header::new(1, Key::Bytes(&[0; 7]), 0, &Traits::default());

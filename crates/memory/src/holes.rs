@@ -133,9 +133,9 @@ fn is_followed(region: &Region, record: Record) -> bool {
     let end = record.address + record.size;
     Segment::of(region, record.address).is_some_and(|segment| match end.cmp(&(segment.start() + segment.used())) {
         Less => {
-            let Record { header, size, .. } = Record::at(region, end);
+            let next @ Record { header, size, .. } = Record::at(region, end);
             let fits = end + size <= segment.start() + segment.used();
-            header.can_be() && header.key_len() > 0 && fits && segment.tables() & 1 << (header.table() % 64) != 0
+            next.can_be(region) && header.key_len() > 0 && fits && segment.tables() & 1 << (header.table() % 64) != 0
         }
         order => order == Equal,
     })

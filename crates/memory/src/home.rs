@@ -336,6 +336,7 @@ fn fill(file: &RegionFile, geometry: Geometry, id: Uuid, options: &Options) -> R
     let seed = options.seed.unwrap_or_else(|| Uuid::new_v4().as_u64_pair().0);
     let region = Region::create(words, geometry, id.as_u128(), seed, page_size())?;
     region.store(LIMIT, segments);
+    region.count_block(0);
     Ok(region)
 }
 
@@ -364,7 +365,7 @@ fn map(file: &File, id: Uuid, access: Access) -> Result<Region> {
             return Err(Error::new(Kind::Corrupt, format!("{len} bytes are no region")).remedy("create the store anew"));
         }
         let superblock = Words::map(file, SUPERBLOCK, Access::Read)?;
-        let (geometry, store) = Region::describe(&superblock, len, page_size())?;
+        let (geometry, store) = Region::describe(&superblock, access, len, page_size())?;
         if store != id.as_u128() {
             let finding = format!("the region belongs to store {}", Uuid::from_u128(store));
             return Err(Error::new(Kind::Corrupt, finding).remedy("restore the store's own, or create it anew"));

@@ -35,7 +35,7 @@ pub(crate) const PARTS: TableId = TableId { number: TABLE_OF_PARTS, is_versioned
 
 /// Bytes of the value in each part but the last: with its header and its key a power of two, so that segments are full of such records to
 /// their ends.
-pub(crate) const PART_LEN: u64 = INLINE_MAX as u64 - 24;
+pub(crate) const PART_LEN: u64 = INLINE_MAX as u64 + 1 - 24;
 
 pub(crate) fn part_key(id: u64, part: u64) -> [u8; 16] {
     let mut key = [0; 16];

@@ -19,8 +19,10 @@ mod adopt;
 mod change;
 mod cleaner;
 mod commit;
+mod counters;
 mod description;
 mod expiries;
+mod features;
 #[cfg(test)]
 mod fixture;
 mod flaw;
@@ -76,6 +78,7 @@ mod sound;
 pub use change::{Change, Decision, Large, Old, Updated, Value};
 pub use cleaner::Stats;
 pub use commit::{CommitHook, Committed, Effect};
+pub use counters::{Counted, INTERNAL_TABLES};
 pub use geometry::Geometry;
 pub use key::{KEY_LEN_MAX, Key, OwnedKey};
 pub use large::VALUE_LEN_MAX;

@@ -68,6 +68,7 @@ impl Memory {
         let (mut pool, live) = adopt::adopt(&region).map_err(|error| error.file(file.path()))?;
         // What has no memory gets it when it is needed, or says so then.
         pool.back_reserve(&region, &file).ok();
+        region.back_counters(&file);
         let options = &options.within(&region, &pool, live);
         let memory = Self::own(region, pool, live, file, Some(lock), options)?;
         large::remove_pending(&memory.owner);

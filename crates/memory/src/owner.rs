@@ -85,7 +85,7 @@ impl Owner {
             live: AtomicU64::new(live),
             growth_live_max: AtomicU64::new(0),
             dropped: Dropped::new(),
-            seats: (0..seats(writers)).map(|_| Mutex::new(Seat::new(least_hole))).collect(),
+            seats: (0..seats(writers)).map(|number| Mutex::new(Seat::new(number, least_hole))).collect(),
             large: Mutex::new(()),
             beginning: Mutex::new(()),
             splits: Mutex::new(()),
@@ -125,6 +125,8 @@ impl Owner {
 
     /// Removes a record.
     pub(crate) fn remove(&self, home: &Locked<'_>, found: &Found<'_>) {
+        // First: once the slot is empty, whoever purges the table may take it for empty, and let it begin anew.
+        self.discount(found.old.record);
         self.commit(home, &found.becomes(New::Nothing));
         Segment::bury_record(&self.region, found.old.record);
         self.live.fetch_sub(found.old.record.size, Relaxed);

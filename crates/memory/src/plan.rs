@@ -93,7 +93,7 @@ fn grow<'c>(old: &Old<'_>, kind: u8, bytes: &'c [u8]) -> Result<Plan<'c>> {
 fn fits_word(old: &Old<'_>, kind: u8) -> Result<bool> {
     let (record, header) = (old.record, old.record.header);
     record.check(old.region)?;
-    let is_word = kind == header.kind() && header.value_len() as u64 == WORD && !header.is_large();
+    let is_word = kind == header.kind() && header.value_len() as u64 == WORD && header.is_plain();
     Ok(is_word && !header.is_versioned() && !header.has_grown() && record.value_address().is_multiple_of(WORD))
 }
 

@@ -141,7 +141,7 @@ impl Pool {
     fn back_one(&mut self, region: &Region, backing: &dyn Backing) -> Result<()> {
         let segment = self.claim(region);
         let backed = backing.back(region, region.layout.segment(segment), region.layout.segment_size);
-        self.settle(segment, backed)
+        self.settle(region, segment, backed)
     }
 
     /// A segment that needs memory: each in turn, for some may have it.
@@ -154,10 +154,13 @@ impl Pool {
     }
 
     /// Takes note of what came of giving a segment memory.
-    pub(crate) fn settle(&mut self, segment: u64, result: Result<()>) -> Result<()> {
+    pub(crate) fn settle(&mut self, region: &Region, segment: u64, result: Result<()>) -> Result<()> {
         self.is_dry = result.is_err();
         match &result {
-            Ok(()) => self.ready.push_back(segment),
+            Ok(()) => {
+                Segment::new(region, segment).set_backed(region.layout.segment_size);
+                self.ready.push_back(segment);
+            }
             Err(_) => self.unbacked.push_back(segment),
         }
         result
@@ -254,6 +257,7 @@ impl Pool {
         }
         self.pieces.push(piece);
         segment.set_used(segment.used() + size);
+        segment.set_backed(segment.used());
         if segment.used() == region.layout.segment_size {
             self.scattered.extend(self.growing.pop());
         }

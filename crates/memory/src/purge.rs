@@ -132,6 +132,7 @@ impl Owner {
 
     fn end_purge(&self, purge: &mut Purge) {
         for table in std::mem::take(&mut purge.tables).into_iter().filter(|_| purge.is_whole) {
+            self.region.reset_counters(table);
             self.dropped.unmark(table);
         }
     }

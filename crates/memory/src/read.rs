@@ -217,14 +217,16 @@ fn find<'r>(region: &'r Region, home: Home<'r>, table: u16, key: Key<'_>) -> Loo
 #[inline]
 fn sight<'r>(region: &'r Region, at: &AtomicU64, slot: Slot) -> Option<Sight<'r>> {
     let generation = region.generation(slot.address())?;
-    (Flaw::SlotOnce.is_planted() || at.load(Acquire) == slot.0)
+    let is_named = Flaw::SlotOnce.is_planted() || at.load(Acquire) == slot.0;
+    (is_named && !region.has_expired(slot.address()))
         .then(|| Sight { record: Record::at(region, slot.address()), generation })
 }
 
-/// Whether a slot names no place where records are: damage does that, and nothing that changes meanwhile. It is as good as empty.
+/// Whether a slot names no place where records are, which only damage does, or a segment that has expired: neither changes meanwhile. It is
+/// as good as empty.
 #[cold]
 fn leads_nowhere(region: &Region, slot: Slot) -> bool {
-    region.layout.segment_of(slot.address()).is_none()
+    region.layout.segment_of(slot.address()).is_none() || region.has_expired(slot.address())
 }
 
 /// What `take` makes of the record that a slot names, if it was that record all the time.
@@ -275,9 +277,60 @@ pub(crate) fn restless() -> Error {
 mod tests {
     use super::*;
     use crate::fixture::{TABLE, small};
-    use crate::geometry::WORD;
+    use crate::geometry::{Geometry, WORD};
+    use crate::header::Traits;
+    use crate::index::split::plant;
     use crate::scan::Cursor;
+    use crate::segment::Segment;
     use crate::sync::Ordering::Release;
+    use crate::sync::Words;
+    use crate::update::TableId;
+    use crate::view::View;
+
+    /// As a batch keeps it for a key that it will put.
+    #[test]
+    fn a_reserved_slot_is_none_to_readers_and_no_fault() {
+        let memory = small(32, 4096);
+        // Were a slot's location followed, the superblock's format would be the header of this key's record.
+        let (table, key) = (TableId { number: 0, is_versioned: false }, Key::Bytes(b""));
+        let (region, hash) = (memory.view().region, memory.hash(table, key));
+        assert!(Home::new(region, Place::of(region, hash), hash).reserve(hash).is_some());
+        let mut value = Vec::new();
+        assert_eq!(memory.view().get(0, key, &mut value).unwrap(), None);
+        assert_eq!((memory.view().keys(), memory.verify().records, memory.verify().faults), (0, 0, 0));
+        memory.put(table, key, b"value").unwrap();
+        assert!(memory.view().get(0, key, &mut value).unwrap().is_some() && value == b"value");
+    }
+
+    #[test]
+    fn what_is_in_a_segment_that_has_expired_is_absent() {
+        for is_announced in [false, true] {
+            let geometry = Geometry { segment_size: 4096, segments_max: 4, buckets: 4 };
+            let words = Words::zeros(geometry.region_len()).unwrap();
+            let region = Region::create(words, geometry, 7, 9, 4096).unwrap();
+            let region = if is_announced { region.with_segment_expiry() } else { region };
+            let (key, segment) = (Key::Integer(1), Segment::new(&region, 1));
+            plant(&region, region.layout.segment(0));
+            let header = Header::new(TABLE.number, key, 5, &Traits::default());
+            let record = Record::new(segment.start(), header);
+            let value_at = record.write(&region, None, key);
+            region.write_bytes(value_at, b"value");
+            let hash = key.hash(region.seed, TABLE.number);
+            let home = Home::new(&region, Place::of(&region, hash), hash);
+            let (at, slot) = home.reserve(hash).unwrap();
+            at.store(slot.moved_to(record.address).0, Release);
+            let view = View { region: &region };
+            for (expiry, is_there) in [(0, true), (u64::MAX, true), (1, !is_announced)] {
+                segment.set_expiry(expiry);
+                let mut found = 0;
+                view.get_many(TABLE.number, &[key], |_, value| found += usize::from(value.is_some())).unwrap();
+                let is_found = view.get(TABLE.number, key, &mut Vec::new()).unwrap().is_some();
+                let mut items = Vec::new();
+                view.scan(TABLE.number, Cursor::START, 1, &mut items).unwrap();
+                assert_eq!((is_found, found, items.len()), (is_there, usize::from(is_there), usize::from(is_there)));
+            }
+        }
+    }
 
     /// A bit of a slot's location that was flipped costs that one key, until it is put again.
     #[test]

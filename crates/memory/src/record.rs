@@ -1,16 +1,20 @@
 //! A record: what a segment holds, back to back.
 //!
 //! ```text
-//! | header 8 B | [version 8 B] | [expiry 8 B] | key, value, slack … up to a whole granule |
+//! | header 8 B | [sequence 8 B] | [expiry 8 B] | [extension] | key, value, slack … up to a whole granule |
+//! sequence:   | D-segment 16 | sequence 48 |
+//! expiry:     | milliseconds since 1970, 48 | 0 16 |
+//! extension:  | checksum 32 | words 8 | 0 24 |, and so many words
 //! ```
 //!
 //! - The header says what it is and how long: `header.rs`.
 //! - Key and value follow each other without a gap.
-//! - `version` is disk slot 16 | sequence 48, `expiry` milliseconds since 1970, 48 | zero 16: the disk log will need them.
+//! - This build writes no extension. It skips one, a cleaner moves it along, and whatever writes the value
+//!   anew drops it.
 //!
-//! A record's bytes are written before anything names it, and never changed while something does. Three exceptions, all made
-//! under the lock of the key's bucket: bytes beyond the value, the header when the value grows over them, and the one word
-//! of an integer value.
+//! A record's bytes are written before anything names it, and never change while something does. There are
+//! three exceptions, all made under the lock of the key's bucket: bytes beyond the value, the header when the
+//! value grows over them, and the one word of an integer value.
 
 use hammerspace_error::{Error, Kind, Result};
 
@@ -26,20 +30,48 @@ use crate::words::{Bytes, begin_with};
 pub(crate) struct Record {
     pub(crate) address: u64,
     pub(crate) header: Header,
-    /// Bytes of it all, as the header says: worked out once, since a change asks for them time and again.
+    /// Bytes of its extension.
+    pub(crate) extension: u64,
+    /// Bytes of it all, with its extension: worked out once, since a change asks for them time and again.
     pub(crate) size: u64,
 }
 
+/// Bytes of the extension at `address`.
+#[cold]
+fn extension_len(region: &Region, address: u64) -> u64 {
+    WORD * (1 + (region.load(address) >> 32 & 0xff))
+}
+
 impl Record {
+    /// A record without an extension, as it is to be.
     #[inline]
     pub(crate) fn new(address: u64, header: Header) -> Self {
-        Self { address, header, size: header.size() }
+        Self { address, header, extension: 0, size: header.size() }
     }
 
     /// Looks at the record at `address`; the value is not shorter than the header says.
     #[inline]
     pub(crate) fn at(region: &Region, address: u64) -> Self {
-        Self::new(address, Header(region.load(address)))
+        let header = Header(region.load(address));
+        let extension = if header.is_extended() { extension_len(region, address + header.prefix()) } else { 0 };
+        // Reads do not ask for the size. So nothing above may: else it would be worked out for them too.
+        Self { address, header, extension, size: header.size() + extension }
+    }
+
+    fn extension_address(self) -> u64 {
+        self.address + self.header.prefix()
+    }
+
+    /// The same record at another address, with this header; its extension moves along.
+    #[inline]
+    pub(crate) fn moved_to(self, address: u64, header: Header) -> Self {
+        Self { address, header, extension: self.extension, size: header.size() + self.extension }
+    }
+
+    /// Whether it may be a record: those bits are zero that always are.
+    #[inline]
+    pub(crate) fn can_be(self, region: &Region) -> bool {
+        self.header.can_be() && (!self.header.is_extended() || region.load(self.extension_address()) >> 40 == 0)
     }
 
     /// Refuses a record that runs out of its segment: an owner must not count, copy or write there.
@@ -58,14 +90,12 @@ impl Record {
     /// Whether its value may grow to this length where it lies.
     #[inline]
     pub(crate) fn has_room_for(self, value_len: usize) -> bool {
-        let grown = self.header.grown_to(value_len);
-        let is_told = !self.header.is_versioned() || self.header.version_of(0) <= grown.version_of(0);
-        is_told && value_len <= INLINE_MAX && grown.size() == self.size && !self.header.is_large()
+        value_len <= INLINE_MAX && self.header.grown_to(value_len).size() == self.size && self.header.is_plain()
     }
 
     #[inline]
     fn key_address(self) -> u64 {
-        self.address + self.header.prefix()
+        self.address + self.header.prefix() + self.extension
     }
 
     #[inline]
@@ -150,16 +180,122 @@ impl Record {
         address + key.len() as u64
     }
 
-    /// Writes a copy of this record where `to` is to be, which differs in what comes after the value at most.
+    /// Writes a copy of this record where `to` is to be, which differs in what comes after the value at most,
+    /// and in lacking its extension.
     #[inline]
     pub(crate) fn copy(self, region: &Region, to: Self) {
-        region.copy_words(self.address + WORD, to.address + WORD, self.size.min(to.size) - WORD);
+        if self.extension == to.extension {
+            region.copy_words(self.address + WORD, to.address + WORD, self.size.min(to.size) - WORD);
+        } else {
+            self.copy_without_extension(region, to);
+        }
         region.word(to.address).store(to.header.0, Relaxed);
+    }
+
+    #[cold]
+    fn copy_without_extension(self, region: &Region, to: Self) {
+        let prefix = self.header.prefix();
+        region.copy_words(self.address + WORD, to.address + WORD, prefix - WORD);
+        let len = (self.size - self.extension).min(to.size) - prefix;
+        region.copy_words(self.key_address(), to.key_address(), len);
     }
 
     /// Replaces the sequence of a record that nothing names yet.
     #[inline]
     pub(crate) fn set_sequence(self, region: &Region, sequence: u64) {
         region.word(self.address + WORD).store(sequence << SEQUENCE_SHIFT, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::Change;
+    use crate::fixture::{TABLE, small};
+    use crate::index::bucket::Home;
+    use crate::index::directory::Place;
+    use crate::index::slot::Slot;
+    use crate::segment::{Segment, Stream, Use};
+    use crate::sound::Memory;
+    use crate::sync::AtomicU64;
+
+    const KEY: Key<'static> = Key::Integer(7);
+    const VALUE_LEN: u64 = 80;
+    /// A checksum, and two words.
+    const EXTENSION: [u64; 3] = [2 << 32 | 0xabcd, 0x1111, 0x2222];
+
+    fn record(memory: &Memory) -> Record {
+        let (region, hash) = (memory.view().region, memory.hash(TABLE, KEY));
+        let at = |_: &AtomicU64, slot: Slot| Some(Record::at(region, slot.address()));
+        Home::new(region, Place::of(region, hash), hash).find(at).unwrap()
+    }
+
+    /// A store with a record as a later build writes it: it has an extension, and a value of 80 bytes.
+    fn extended() -> Memory {
+        let memory = small(64, 4096);
+        memory.put_until(TABLE, KEY, &[1; 104], Some(1 << 47)).unwrap();
+        let (region, plain) = (memory.view().region, record(&memory));
+        region.store(plain.address, plain.header.0 & !((1 << 16) - 1) | Header::EXTENDED | VALUE_LEN);
+        for (word, value) in EXTENSION.into_iter().chain([7]).enumerate() {
+            region.store(plain.address + 16 + word as u64 * WORD, value);
+        }
+        region.write_bytes(record(&memory).value_address(), &[2; 80]);
+        assert_eq!(record(&memory).size, plain.size);
+        memory.broken()
+    }
+
+    fn value(memory: &Memory) -> Vec<u8> {
+        let mut value = Vec::new();
+        let meta = memory.view().get(TABLE.number, KEY, &mut value).unwrap().expect("it is there");
+        assert_eq!(meta.expiry, Some(1 << 47));
+        value
+    }
+
+    #[test]
+    fn an_extension_is_skipped() {
+        let memory = extended();
+        assert_eq!(value(&memory), [2; 80]);
+        memory.put(TABLE, Key::Integer(8), b"behind it").unwrap();
+        assert_eq!((memory.verify().records, memory.verify().findings), (2, vec![]));
+    }
+
+    #[test]
+    fn a_cleaner_moves_an_extension_along() {
+        let memory = extended();
+        let (region, before) = (memory.view().region, record(&memory));
+        Segment::of(region, before.address).unwrap().set_usage(Use::Closed(Stream::LONG));
+        memory.owner().take_seat().head(Stream::LONG).close(region);
+        Segment::of(region, before.address).unwrap().bury(4000);
+        assert!(memory.clean().unwrap());
+        let after = record(&memory);
+        assert_ne!(after.address, before.address);
+        let words = [2, 3, 4].map(|word| region.load(after.address + word * WORD));
+        assert_eq!((words, value(&memory)), (EXTENSION, vec![2; 80]));
+    }
+
+    #[test]
+    fn a_value_that_changes_leaves_its_extension_behind() {
+        // As much longer as the extension is: it is not taken for slack.
+        for len in [1, 24] {
+            let memory = extended();
+            memory.append(TABLE, KEY, 0, &vec![3; len]).unwrap();
+            assert_eq!(value(&memory), [vec![2; 80], vec![3; len]].concat());
+            assert!(!record(&memory).header.is_extended());
+        }
+        let memory = extended();
+        memory.update(TABLE, KEY, |_| Change::Word { kind: 0, word: 5 }).unwrap();
+        assert!(!record(&memory).header.is_extended() && value(&memory) == 5_u64.to_le_bytes());
+    }
+
+    #[test]
+    fn an_extension_that_cannot_be_is_no_record() {
+        let memory = extended();
+        let (region, record) = (memory.view().region, record(&memory));
+        assert!(record.can_be(region));
+        for bit in 40..64 {
+            region.store(record.extension_address(), EXTENSION[0] | 1 << bit);
+            assert!(!record.can_be(region));
+        }
+        assert!(!Record::new(0, Header(1 << 63)).can_be(region), "nor is a header with the last bit");
     }
 }

@@ -5,48 +5,67 @@
 //!    pointer in it, and no lock around it that a reader could meet.
 //! 2. A word outside the region reads as zero. So a reader may follow any address a damaged region gives it.
 //! 3. The words of the superblock up to `SEED` never change once `MAGIC` is there, which is written last.
+//! 4. A region that uses a feature says so in `FEATURES_*` (`features.rs`) before the first byte of it is written.
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::File;
+use hammerspace_os::{Access, File};
 
+use crate::features::{self, SEGMENT_EXPIRY};
 use crate::flaw::Flaw;
 use crate::geometry::{BUCKET, Geometry, Layout, WORD};
+use crate::read::now;
 use crate::segment::use_of;
 use crate::sync::{AtomicU64, Ordering, Words, fence, stream};
 use crate::words::{Bytes, store};
 
 macro_rules! superblock {
-    ($($name:ident = $address:literal;)*) => {
+    (used: { $($name:ident = $address:literal;)* } reserved: { $($reserved:ident = $place:literal;)* }) => {
         $(pub(crate) const $name: u64 = $address;)*
-        /// Every word of the superblock, its name on the format page and its address, in order.
+        $(
+            #[cfg_attr(not(test), expect(dead_code, reason = "reserved, and zero"))]
+            const $reserved: u64 = $place;
+        )*
+        /// Every field of the superblock, its name on the format page and its address.
         #[cfg(test)]
-        const FIELDS: &[(&str, u64)] = &[$((stringify!($name), $name)),*];
+        const FIELDS: &[(&str, u64)] = &[$((stringify!($name), $name),)* $((stringify!($reserved), $reserved)),*];
     };
 }
 
 superblock! {
-    MAGIC = 0;
-    FORMAT = 8;
-    STORE_LOW = 16;
-    STORE_HIGH = 24;
-    PAGE_SIZE = 32;
-    SEGMENT_SIZE = 40;
-    SEGMENTS_MAX = 48;
-    BUCKETS = 56;
-    SEED = 64;
-    // Each of these lines changes at its own pace: readers load the first all the time, which others must not slow down.
-    ROOT = 128;
-    CATALOGUE = 136;
-    LIMIT = 192;
-    INCARNATION = 200;
-    OWNER = 208;
-    SEGMENTS_FRESH = 216;
-    SEQUENCE = 256;
-    LARGE = 320;
-    CLOCK = 384;
-    MOVED = 392;
-    PENDING = 1024;
-    HOME = 2560;
+    used: {
+        MAGIC = 0;
+        FORMAT = 8;
+        STORE_LOW = 16;
+        STORE_HIGH = 24;
+        PAGE_SIZE = 32;
+        SEGMENT_SIZE = 40;
+        SEGMENTS_MAX = 48;
+        BUCKETS = 56;
+        SEED = 64;
+        FEATURES_READ = 72;
+        FEATURES_WRITE = 80;
+        // Each of these lines changes at its own pace: readers load the first all the time, which others must not slow down.
+        ROOT = 128;
+        CATALOGUE = 136;
+        COUNTED = 160;
+        LIMIT = 192;
+        INCARNATION = 200;
+        OWNER = 208;
+        SEGMENTS_FRESH = 216;
+        SEQUENCE = 256;
+        LARGE = 320;
+        CLOCK = 384;
+        MOVED = 392;
+        PENDING = 1024;
+        HOME = 2560;
+    }
+    reserved: {
+        FEATURES_INFO = 88;
+        WATERMARK = 448;
+        TAIL_FIRST = 456;
+        TAIL_END = 464;
+        INTENTS = 2048;
+    }
 }
 
 /// Bytes of `HOME`.
@@ -57,8 +76,8 @@ pub(crate) const PENDING_ENTRIES: u64 = 64;
 
 /// `HMRSPMEM`, as a reader of the file sees it.
 const MAGIC_WORD: u64 = u64::from_le_bytes(*b"HMRSPMEM");
-/// Regions of another format are not read: they live no longer than the machine is up.
-const FORMAT_WORD: u64 = 3;
+/// What a later build adds is told by the words of features. So this number stays.
+const FORMAT_WORD: u64 = 4;
 
 /// The generation of a segment as it was seen, which changes before the segment's bytes are used for something else.
 #[derive(Clone, Copy)]
@@ -82,6 +101,17 @@ impl Generation<'_> {
     }
 }
 
+#[cold]
+fn unknown_format(format: u64) -> Error {
+    let finding = format!("the region has format {format}, and this build knows {FORMAT_WORD}");
+    let remedy = if format < FORMAT_WORD {
+        "delete the store and create it anew: no release wrote this format"
+    } else {
+        "use a build that knows it, or delete the store and create it anew"
+    };
+    Error::new(Kind::Unsupported, finding).at(FORMAT).remedy(remedy)
+}
+
 static ZERO: AtomicU64 = AtomicU64::new(0);
 static ZEROS: [AtomicU64; 8] = [const { AtomicU64::new(0) }; 8];
 
@@ -91,12 +121,14 @@ pub(crate) struct Region {
     pub(crate) layout: Layout,
     /// Of the hashes of keys; each region has its own, so that nobody can choose keys that collide.
     pub(crate) seed: u64,
+    /// What `FEATURES_READ` says, which stays as it is.
+    features: u64,
 }
 
 impl Region {
     /// Makes a region of zeros one of this geometry, seeded with `seed`.
     pub(crate) fn create(words: Words, geometry: Geometry, store: u128, seed: u64, page_size: u64) -> Result<Self> {
-        let region = Self { words, layout: Layout::of(geometry.check()?), seed };
+        let region = Self { words, layout: Layout::of(geometry.check()?), seed, features: 0 };
         for (field, value) in [
             (FORMAT, FORMAT_WORD),
             (STORE_LOW, store as u64),
@@ -119,17 +151,17 @@ impl Region {
         self.word(MAGIC).store(MAGIC_WORD, Ordering::Release);
     }
 
-    /// Reads what a superblock says, from the first bytes of a file of `len` bytes.
-    pub(crate) fn describe(superblock: &Words, len: u64, page_size: u64) -> Result<(Geometry, u128)> {
+    /// Reads what a superblock says, from the first bytes of a file of `len` bytes, to read the region or to own it.
+    pub(crate) fn describe(superblock: &Words, access: Access, len: u64, page_size: u64) -> Result<(Geometry, u128)> {
         let word = |address: u64| superblock.get((address / WORD) as usize).unwrap_or(&ZERO).load(Ordering::Acquire);
         if word(MAGIC) != MAGIC_WORD {
             let finding = "this is not a region";
             return Err(Error::new(Kind::Corrupt, finding).at(MAGIC).remedy("delete the store and create it anew"));
         }
         if word(FORMAT) != FORMAT_WORD {
-            let finding = format!("the region has format {}, and this build knows {FORMAT_WORD}", word(FORMAT));
-            return Err(Error::new(Kind::Unsupported, finding).at(FORMAT).remedy("use the build that made it"));
+            return Err(unknown_format(word(FORMAT)));
         }
+        features::check(access, [FEATURES_READ, FEATURES_WRITE].map(word))?;
         if word(PAGE_SIZE) != page_size {
             let finding =
                 format!("the region was made for pages of {} bytes, this machine has {page_size}", word(PAGE_SIZE));
@@ -150,8 +182,8 @@ impl Region {
 
     /// A region that `describe` has accepted.
     pub(crate) fn open(words: Words, geometry: Geometry) -> Self {
-        let mut region = Self { words, layout: Layout::of(geometry), seed: 0 };
-        region.seed = region.load(SEED);
+        let mut region = Self { words, layout: Layout::of(geometry), seed: 0, features: 0 };
+        (region.seed, region.features) = (region.load(SEED), region.load(FEATURES_READ));
         region
     }
 
@@ -205,6 +237,25 @@ impl Region {
     pub(crate) fn generation(&self, address: u64) -> Option<Generation<'_>> {
         let word = self.word(Layout::generation(self.layout.segment_of(address)?));
         Some(Generation { word, seen: word.load(Ordering::Acquire) })
+    }
+
+    /// Whether the segment at `address` has expired, and so all that is in it.
+    #[inline]
+    pub(crate) fn has_expired(&self, address: u64) -> bool {
+        self.features & SEGMENT_EXPIRY != 0 && self.segment_has_expired(address)
+    }
+
+    #[cold]
+    fn segment_has_expired(&self, address: u64) -> bool {
+        let expiry = self.layout.segment_of(address).map_or(0, |segment| self.load(Layout::expiry(segment)));
+        expiry != 0 && expiry <= now()
+    }
+
+    /// Lets segments expire, in a region that is just being made.
+    #[cfg(test)]
+    pub(crate) fn with_segment_expiry(self) -> Self {
+        self.store(FEATURES_READ, SEGMENT_EXPIRY);
+        Self { features: SEGMENT_EXPIRY, ..self }
     }
 
     /// The words from `address` on, to the region's end.
@@ -284,7 +335,9 @@ mod tests {
             .into_iter()
             .map(|field| (field.name, field.offset as u64))
             .collect();
-        assert_eq!(listed, FIELDS);
+        let mut fields = FIELDS.to_vec();
+        fields.sort_by_key(|(_, address)| *address);
+        assert_eq!(listed, fields);
     }
 
     #[test]
@@ -332,16 +385,24 @@ mod tests {
             let region = region();
             region.finish();
             change(&region);
-            Region::describe(&region.words, region.layout.region_len(), 4096)
+            Region::describe(&region.words, Access::Read, region.layout.region_len(), 4096)
         };
         assert_eq!(check(&|_| {}).unwrap().1, 7);
         let kind = |change: &dyn Fn(&Region)| check(change).unwrap_err().kind();
         assert_eq!(kind(&|region| region.store(MAGIC, 1)), Kind::Corrupt);
-        assert_eq!(kind(&|region| region.store(FORMAT, 1)), Kind::Unsupported);
+        for format in [0, 1, 2, 3, 5, u64::MAX] {
+            let refused = check(&|region| region.store(FORMAT, format)).unwrap_err();
+            assert_eq!(refused.kind(), Kind::Unsupported);
+            assert!(refused.to_string().contains("create it anew"), "{refused}");
+        }
         assert_eq!(kind(&|region| region.store(PAGE_SIZE, 65536)), Kind::Unsupported);
         assert_eq!(kind(&|region| region.store(SEGMENT_SIZE, 5)), Kind::Corrupt);
         let region = region();
         region.finish();
-        assert_eq!(Region::describe(&region.words, 4096, 4096).unwrap_err().kind(), Kind::Corrupt, "cut off");
+        assert_eq!(
+            Region::describe(&region.words, Access::Read, 4096, 4096).unwrap_err().kind(),
+            Kind::Corrupt,
+            "cut off"
+        );
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{File, Owned, Space};
 
-use crate::geometry::{LEDGER_ENTRY, Layout, WORD};
+use crate::geometry::{COUNTER_BLOCK, LEDGER_ENTRY, Layout, SEGMENT_ENTRY, WORD};
 use crate::pool::Backing;
 use crate::region::{OWNER, Region};
 
@@ -68,12 +68,13 @@ impl RegionFile {
         self.file.is_claimed()
     }
 
-    /// Room for what the tables say about this many segments.
+    /// Room for what the tables say about this many segments, and for the counters of the first 256 tables of a store.
     pub(crate) fn back_tables(&self, layout: &Layout, segments: u64) -> Result<()> {
         let file = &self.file;
         file.allocate(0, Layout::generation(0))?;
-        file.allocate(Layout::generation(0), segments * WORD)?;
-        file.allocate(layout.ledger(0), segments * LEDGER_ENTRY)
+        file.allocate(Layout::generation(0), segments * SEGMENT_ENTRY)?;
+        file.allocate(layout.ledger(0), segments * LEDGER_ENTRY)?;
+        file.allocate(layout.counter_block(0), COUNTER_BLOCK)
     }
 
     /// Refuses to take so many bytes more where the file system does not have them.

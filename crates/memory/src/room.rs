@@ -114,7 +114,7 @@ impl Owner {
         let backed = self.file.back(region, region.layout.segment(segment), region.layout.segment_size);
         let mut pool = lock(&self.pool);
         pool.making -= 1;
-        let prepared = pool.settle(segment, backed).map(|()| true);
+        let prepared = pool.settle(region, segment, backed).map(|()| true);
         drop(pool);
         self.passes.end(prepared)
     }

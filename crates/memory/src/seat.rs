@@ -3,6 +3,7 @@
 //! A seat counts on its own what its writes add to what everybody knows, and now and then for all: when it takes a segment, and each time
 //! it has put some in holes.
 
+use crate::counters::row_of;
 use crate::head::Head;
 use crate::header::Header;
 use crate::holes::{Filling, Holes, uncounted_max};
@@ -14,6 +15,11 @@ use crate::sync::Ordering::Relaxed;
 
 /// Where one thread at a time writes.
 pub(crate) struct Seat {
+    /// Where it counts what its writes add to their tables (`counters.rs`).
+    pub(crate) row: u64,
+    /// The table that it counts now, and where its counters are: 0 for one that is not counted.
+    pub(crate) counts: Option<u16>,
+    pub(crate) counter: u64,
     heads: [Head; 2],
     pub(crate) holes: Holes,
     /// What its writes added to the live bytes, not yet counted.
@@ -23,8 +29,16 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
-    pub(crate) fn new(least_hole: u64) -> Self {
-        Self { heads: Stream::OF_USERS.map(Head::new), holes: Holes::new(least_hole), live: 0, filled: 0 }
+    pub(crate) fn new(number: usize, least_hole: u64) -> Self {
+        Self {
+            row: row_of(number),
+            counts: None,
+            counter: 0,
+            heads: Stream::OF_USERS.map(Head::new),
+            holes: Holes::new(least_hole),
+            live: 0,
+            filled: 0,
+        }
     }
 
     #[inline]

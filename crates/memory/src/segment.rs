@@ -1,7 +1,9 @@
 //! Segments: what each is used for, and what its owner counts about it.
 //!
 //! ```text
-//! ledger entry: | use 8 B | used 8 B | dead 8 B | created 8 B | tables 8 B | expiring 8 B | first 8 B | last 8 B |
+//! entry, for readers:       | generation 8 B | expiry 8 B |
+//! ledger entry, first line: | use 8 B | used 8 B | dead 8 B | created 8 B | tables 8 B | expiring 8 B | first 8 B | last 8 B |
+//!              second line: | backed 8 B | 0 … |
 //! ```
 //!
 //! - A log segment's records lie back to back from its start up to `used`; nothing beyond is ever parsed, since a former use
@@ -9,8 +11,9 @@
 //!   record may take the place of a dead one as long as itself (`holes.rs`).
 //! - `tables` has the bit of each table that a record here is of: whoever forgets a table looks nowhere else. It is set before
 //!   anything names the record, and it stays until the segment begins a new use.
+//! - `backed` is how many bytes from the segment's start have memory.
 //! - `dead`, `expiring`, `first` and `last` are hints: a wrong one costs time or memory, never correctness.
-//! - Only the owner reads and writes the ledger. Readers know segments by their generation alone.
+//! - Only the owner reads and writes the ledger. Readers know segments by their entry alone.
 
 use crate::flaw::Flaw;
 use crate::geometry::{Layout, WORD};
@@ -36,6 +39,10 @@ pub(crate) enum Use {
     Cleaning(Stream),
     /// Somebody fills a hole in it (`holes.rs`), and will close it in a moment.
     Filling(Stream),
+    /// Records of a batch that is being written: no slot names them before it is committed.
+    Batch(Stream),
+    /// Changes that the log has not synced. This build has no log, and owns no region that has one.
+    Tail(Stream),
 }
 
 /// Who writes to a segment, and so how long its records are expected to live.
@@ -67,6 +74,8 @@ impl Use {
             Self::Closed(Stream(stream)) => 3 | u64::from(stream) << 8,
             Self::Cleaning(Stream(stream)) => 4 | u64::from(stream) << 8,
             Self::Filling(Stream(stream)) => 5 | u64::from(stream) << 8,
+            Self::Batch(Stream(stream)) => 6 | u64::from(stream) << 8,
+            Self::Tail(Stream(stream)) => 7 | u64::from(stream) << 8,
         }
     }
 
@@ -78,14 +87,17 @@ impl Use {
             3 => Self::Closed(stream),
             4 => Self::Cleaning(stream),
             5 => Self::Filling(stream),
+            6 => Self::Batch(stream),
+            7 => Self::Tail(stream),
             _ => Self::Free,
         }
     }
 
-    /// Whether the ledger can say so: another word would be taken for a use that it never becomes again.
+    /// Whether an owner finds it in a ledger: another word would be taken for a use that it never becomes again.
     fn can_be(word: u64) -> bool {
         let stream = (word >> 8) as u8;
-        Self::of(word).word() == word && u64::from(stream) <= u64::from(Stream::SURVIVORS[3].0)
+        let is_known = Self::of(word).word() == word && !matches!(Self::of(word), Self::Tail(_));
+        is_known && u64::from(stream) <= u64::from(Stream::SURVIVORS[3].0)
     }
 }
 
@@ -138,7 +150,10 @@ impl<'r> Segment<'r> {
         }
         let unit = if Use::of(usage) == Use::Index { self.region.layout.piece_size } else { WORD };
         let is_possible = used <= self.region.layout.segment_size && used.is_multiple_of(unit);
-        (!is_possible).then(|| format!("segment {} counts {used} bytes", self.number))
+        if !is_possible || self.backed() > self.region.layout.segment_size {
+            return Some(format!("segment {} counts {used} bytes, and {} with memory", self.number, self.backed()));
+        }
+        None
     }
 
     pub(crate) fn set_usage(self, usage: Use) {
@@ -245,6 +260,21 @@ impl<'r> Segment<'r> {
         [5, 6, 7].map(|word| self.region.word(self.ledger + word * WORD))
     }
 
+    /// Bytes from its start on that have memory.
+    pub(crate) fn backed(self) -> u64 {
+        self.region.load(self.ledger + 8 * WORD)
+    }
+
+    pub(crate) fn set_backed(self, bytes: u64) {
+        self.region.store(self.ledger + 8 * WORD, bytes);
+    }
+
+    /// Lets readers see nothing in it from then on; 0: never.
+    #[cfg(test)]
+    pub(crate) fn set_expiry(self, expiry: u64) {
+        self.region.store(Layout::expiry(self.number), expiry);
+    }
+
     /// Whether it has never been used.
     pub(crate) fn is_unused(self) -> bool {
         self.region.load(Layout::generation(self.number)) == 0
@@ -303,7 +333,56 @@ impl<'r> Segment<'r> {
 
 #[cfg(test)]
 mod tests {
+    use hammerspace_testkit::page;
+
     use super::*;
+    use crate::geometry::{Geometry, SEGMENT_ENTRY};
+    use crate::sync::Words;
+
+    const PAGE: &str = include_str!("../../../docs/format/region.md");
+
+    #[test]
+    fn an_entry_is_what_its_page_says() {
+        let geometry = Geometry { segment_size: 4096, segments_max: 4, buckets: 4 };
+        let words = Words::zeros(geometry.region_len()).unwrap();
+        let region = Region::create(words, geometry, 7, 9, 4096).unwrap();
+        let segment = Segment::new(&region, 2);
+        let listed = page::fields(PAGE, "Segment usage");
+        for field in &listed {
+            region.store(segment.ledger + field.offset as u64, field.offset as u64 + 1);
+        }
+        let at = |name: &str| listed.iter().find(|field| field.name == name).unwrap().offset as u64 + 1;
+        let expiry_words = segment.expiry_words().map(|word| word.load(Relaxed));
+        assert_eq!(expiry_words, ["expiring", "first", "last"].map(at));
+        let others = [segment.used(), segment.dead(), segment.created(), segment.tables(), segment.backed()];
+        assert_eq!(others, ["used", "dead", "created", "tables", "backed"].map(at));
+        assert_eq!((segment.usage(), listed.len()), (Use::of(at("use")), 10));
+        let end = listed.last().map(|field| field.offset + field.size).unwrap();
+        assert_eq!(region.layout.ledger(3) - region.layout.ledger(2), end as u64);
+        let entry: Vec<_> =
+            page::fields(PAGE, "Segment entries").into_iter().map(|field| (field.name, field.offset as u64)).collect();
+        let start = Layout::generation(2);
+        assert_eq!(entry, [("generation", 0), ("expiry", Layout::expiry(2) - start)]);
+        assert_eq!(Layout::generation(3) - start, SEGMENT_ENTRY);
+    }
+
+    #[test]
+    fn states_are_those_of_their_page() {
+        let states = [
+            ("free", Use::Free),
+            ("index", Use::Index),
+            ("open", Use::Open(Stream::SHORT)),
+            ("closed", Use::Closed(Stream::SHORT)),
+            ("cleaning", Use::Cleaning(Stream::SHORT)),
+            ("filling", Use::Filling(Stream::SHORT)),
+            ("batch", Use::Batch(Stream::SHORT)),
+            ("tail", Use::Tail(Stream::SHORT)),
+        ];
+        let listed: Vec<_> = page::rows(PAGE, "Segment states").into_iter().map(|row| (row[1], row[0])).collect();
+        let codes = states.map(|(name, usage)| (name, usage.word().to_string()));
+        assert!(listed.iter().copied().eq(codes.iter().map(|(name, code)| (*name, &code[..]))), "{listed:?}");
+        assert!(states.iter().all(|(_, usage)| Use::of(usage.word()) == *usage));
+    }
 
     #[test]
     fn a_use_that_there_is_not_is_found() {
@@ -314,10 +393,11 @@ mod tests {
             Use::Closed(Stream(5)),
             Use::Cleaning(Stream(1)),
             Use::Filling(Stream(2)),
+            Use::Batch(Stream::LONG),
         ] {
             assert!(Use::can_be(usage.word()) && Use::of(usage.word()) == usage);
         }
-        for word in [6, 7, 1 << 8, 1 | 1 << 8, 3 | 6 << 8, 3 | 1 << 16, 2 | 1 << 63, u64::MAX] {
+        for word in [7, 8, 1 << 8, 1 | 1 << 8, 3 | 6 << 8, 3 | 1 << 16, 2 | 1 << 63, u64::MAX] {
             assert!(!Use::can_be(word), "{word:#x}");
         }
     }

@@ -13,6 +13,7 @@ use hammerspace_error::{Error, Kind, Result};
 use crate::change::Change;
 use crate::change::{Decision, Old, Updated};
 use crate::commit::{Commit, New};
+use crate::counters::Counted;
 use crate::flight::{ask_for_home, ask_for_record};
 use crate::header::Header;
 use crate::index::bucket::Locked;
@@ -90,7 +91,7 @@ impl<'k> Target<'k> {
     #[inline]
     pub(crate) fn find<'r>(&self, region: &'r Region, home: &Locked<'r>) -> Option<Found<'r>> {
         home.0.find(|at, slot| {
-            // A reserved slot, or one that damage has changed.
+            // Damage may have made the slot lead nowhere.
             region.layout.segment_of(slot.address())?;
             ask_for_record(region, slot);
             let record = Record::at(region, slot.address());
@@ -144,6 +145,7 @@ pub(crate) fn change<'c, R>(
         let error = Error::new(Kind::Missing, "the table was dropped");
         return Err(error.remedy("create it again, or take a new handle of it"));
     }
+    owner.ready_counters(&mut seat, target.table.number)?;
     loop {
         let (tried, updated) = attempt(owner, &mut seat, target, place, parts, decide)?;
         match tried {
@@ -185,7 +187,7 @@ fn attempt<'c, R>(
     let replaced = found.as_ref().map_or(0, |found| found.old.record.size);
     let tried = match (Plan::of(target.table, target.key, visible, replaced, change)?, found) {
         (Plan::Write(draft), found) => replace(owner, seat, target, &home, found.as_ref(), &draft),
-        (Plan::Grow(header, bytes), Some(found)) => grow(owner, &home, &found, header, bytes),
+        (Plan::Grow(header, bytes), Some(found)) => grow(owner, seat, &home, &found, header, bytes),
         (Plan::Word(word), Some(found)) => {
             owner.commit(&home, &found.becomes(New::Word(word)));
             Try::Done { version: found.old.record.version(region), orphan: None }
@@ -205,10 +207,11 @@ fn attempt<'c, R>(
 /// Makes the value longer where it lies.
 #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
 #[inline(always)]
-fn grow<'c>(owner: &Owner, home: &Locked<'_>, found: &Found<'_>, header: Header, bytes: &[u8]) -> Try<'c> {
+fn grow<'c>(owner: &Owner, seat: &Seat, home: &Locked<'_>, found: &Found<'_>, header: Header, bytes: &[u8]) -> Try<'c> {
     let (region, old) = (&owner.region, found.old.record);
     region.write_bytes(old.value_address() + old.header.value_len() as u64, bytes);
     owner.commit(home, &found.becomes(New::Grown(header)));
+    seat.tally(region, Counted::grown(bytes.len()));
     Try::Done { version: Record { header, ..old }.version(region), orphan: None }
 }
 
@@ -216,8 +219,10 @@ fn grow<'c>(owner: &Owner, home: &Locked<'_>, found: &Found<'_>, header: Header,
 fn remove<'c>(owner: &Owner, seat: &mut Seat, target: Target<'_>, home: &Locked<'_>, found: &Found<'_>) -> Try<'c> {
     // Noted before nothing names the parts.
     let orphan = Orphan::of(&found.old, target.hash);
+    let gone = Counted::of(&owner.region, found.old.record);
     owner.commit(home, &found.becomes(New::Nothing));
     seat.bury(&owner.region, found.old.record);
+    seat.tally(&owner.region, Counted::default().minus(gone));
     Try::Done { version: None, orphan }
 }
 
@@ -253,7 +258,7 @@ fn replace<'c>(
         },
     };
     let address = filling.as_ref().map_or_else(|| head.next(), |filling| filling.refill(draft.header, size));
-    let record = Record { address, header: draft.header, size };
+    let record = Record::new(address, draft.header);
     draft.write(region, record, target.key, |address, value| match &filling {
         Some(filling) => filling.write_value(owner.live(), address, value),
         None => region.write_bytes(address, value),
@@ -268,10 +273,12 @@ fn replace<'c>(
     if let Some(old) = old {
         seat.holes.add(region, old, size);
     }
+    let added = old.map_or_else(|| Counted::of(region, record), |old| Counted::of_replacing(region, old, record));
     let sequence = owner.commit(home, &Commit { at, slot, old, new: New::Record(record) });
     if let Some(old) = old {
         seat.bury(region, old);
     }
+    seat.tally(region, added);
     let version = sequence.filter(|_| record.header.is_versioned()).map(|sequence| record.header.version_of(sequence));
     Try::Done { version, orphan }
 }

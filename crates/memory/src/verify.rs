@@ -10,8 +10,9 @@
 
 mod parts;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::counters::{Counted, INTERNAL_TABLES};
 use crate::geometry::SLOTS;
 use crate::index::bucket::Home;
 use crate::index::directory::{Entry, Place, Root};
@@ -41,6 +42,11 @@ pub struct Report {
     /// after it has replaced a record, or before a record it has written is named, has not counted it; and before a segment becomes
     /// free, whatever was counted, the index is asked.
     pub miscounted: i64,
+    /// What is named, by table.
+    pub tables: BTreeMap<u16, Counted>,
+    /// Tables whose counters say something else. No fault, where an owner was killed: of the changes that its threads were at it has counted
+    /// none.
+    pub miscounted_tables: Vec<u16>,
     /// What breaks an invariant, the first few of it.
     pub findings: Vec<String>,
     /// How much that is in all.
@@ -89,7 +95,13 @@ pub(crate) fn verify(region: &Region) -> Report {
     }
     verify_ledger(region, &named, &mut report);
     parted.compare(region, &mut report);
+    verify_counters(region, &mut report);
     report
+}
+
+fn verify_counters(region: &Region, report: &mut Report) {
+    let found = |table| report.tables.get(&table).copied().unwrap_or_default();
+    report.miscounted_tables = (0..INTERNAL_TABLES).filter(|table| region.miscounts(*table, found(*table))).collect();
 }
 
 fn verify_piece(
@@ -150,8 +162,8 @@ fn verify_slot(
     let number = region.layout.segment_of(address);
     let end = |segment: Segment<'_>| segment.start() + segment.used().min(region.layout.segment_size);
     let holder = number.map(|number| Segment::new(region, number)).filter(|segment| match segment.usage() {
-        Use::Open(_) | Use::Closed(_) | Use::Cleaning(_) | Use::Filling(_) => address < end(*segment),
-        Use::Free | Use::Index => false,
+        Use::Open(_) | Use::Closed(_) | Use::Cleaning(_) | Use::Filling(_) | Use::Batch(_) => address < end(*segment),
+        Use::Free | Use::Index | Use::Tail(_) => false,
     });
     let Some(segment) = holder else {
         report.fault(|| format!("the slot at {at} names {address}, where no record is"));
@@ -167,6 +179,8 @@ fn verify_slot(
     }
     report.records += 1;
     report.bytes += record.size;
+    let table = report.tables.entry(record.header.table()).or_default();
+    *table = table.plus(Counted::of(region, record));
     *named.entry(segment.number).or_default() += record.size;
     Some(record)
 }
@@ -195,7 +209,7 @@ fn verify_ledger(region: &Region, named: &HashMap<u64, u64>, report: &mut Report
     }
     for segment in Segment::all(region) {
         let live = named.get(&segment.number).copied().unwrap_or(0);
-        if let Use::Open(_) | Use::Closed(_) | Use::Cleaning(_) | Use::Filling(_) = segment.usage() {
+        if let Use::Open(_) | Use::Closed(_) | Use::Cleaning(_) | Use::Filling(_) | Use::Batch(_) = segment.usage() {
             if segment.used() > region.layout.segment_size || live > segment.used() {
                 report.fault(|| {
                     format!("segment {} counts {} bytes, {live} of them named", segment.number, segment.used())

@@ -38,7 +38,7 @@ impl Iterator for Walk<'_> {
             return None;
         }
         let record = Record::at(self.region, self.next);
-        if !record.header.can_be() || record.size > self.end - self.next {
+        if !record.can_be(self.region) || record.size > self.end - self.next {
             (self.torn_at, self.next) = (Some(self.next), self.end);
             return None;
         }

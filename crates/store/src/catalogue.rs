@@ -1,26 +1,39 @@
 //! The catalogue: which tables there are, in one record that every process reads.
 //!
 //! ```text
-//! | entry | entry | … | zeros        entry: | number 2 B | flags 1 B | name_len 1 B | born 8 B | name |
+//! | checksum 8 B | entry | entry | … | zeros
+//! entry: | length 2 B | number 2 B | flags 2 B | name_len 2 B | born 8 B | name | attributes |
 //! ```
 //!
-//! - It is the value of the integer key 0 of table 65534, and replaced as a whole: a table comes, goes, or is emptied in one step.
-//! - A table's records carry its number. To empty it is to give it another number; the old one is *dropped* then.
-//! - `born` is what CATALOGUE is when the table has got this number. Whoever learnt the number since then knows that it has been the
-//!   table's all along, however often other tables came and went.
-//! - A dropped number stays listed, without a name and `born`, until nothing is left of its records: a new owner goes on dropping it.
-//! - Behind the entries there is room, as zeros. So as a rule the record becomes no longer when a table is dropped or emptied; where it does
-//!   in a store that is full, it takes of what users leave to others. (A list of more than 64 KiB, some thousand tables, is there twice for
-//!   a moment: one that two segments do not hold may find no room.)
+//! - It is the value of the integer key 0 of table 65534, and replaced as a whole: a table comes, goes, or is
+//!   emptied in one step.
+//! - The list decides whose a record is. So it has a checksum, XXH3 of everything behind it; an owner never
+//!   makes a new one in a store that has lost it, since that would turn every record into nobody's.
+//! - What a later build adds to an entry, this one keeps as it is: attributes behind the name, and flags. A
+//!   table with a flag that it does not know it lists, and refuses to use.
+//! - A table's records carry its number. To empty it is to give it another number; the old one is *dropped*
+//!   then.
+//! - `born` is what CATALOGUE is when the table has got this number. Whoever learnt the number since then
+//!   knows that it has been the table's all along, however often other tables came and went.
+//! - A dropped number stays listed, without a name and `born`, until nothing is left of its records: a new
+//!   owner goes on dropping it.
+//! - Behind the entries there is room, as zeros. So as a rule the record becomes no longer when a table is
+//!   dropped or emptied; where it does in a store that is full, it takes of what users leave to others. (A
+//!   list of more than 64 KiB, some thousand tables, is there twice for a moment: one that two segments do
+//!   not hold may find no room.)
 //!
-//! The region's CATALOGUE number, the *stamp*, is odd while the list is being changed, and the next even number when it has been. So handles
-//! notice, and need no lock to read: as long as an even stamp stays, so does the list; while it is odd they look at the list each time. A change
-//! takes effect for all of them in the instant in which the record is replaced.
+//! The region's CATALOGUE number, the *stamp*, is odd while the list is being changed, and the next even
+//! number when it has been. So handles notice, and need no lock to read: as long as an even stamp stays, so
+//! does the list; while it is odd they look at the list each time. A change takes effect for all of them in
+//! the instant in which the record is replaced.
 
 use std::collections::HashSet;
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_memory::{CATALOGUE_MAX, Key, TableId, View};
+use hammerspace_memory::{CATALOGUE_MAX, INTERNAL_TABLES, Key, TableId, View};
+use twox_hash::XxHash3_64;
+
+use crate::store::DEFAULT_TABLE;
 
 /// Where the catalogue is.
 pub(crate) const TABLE: TableId = TableId { number: u16::MAX - 1, is_versioned: false };
@@ -30,17 +43,20 @@ pub(crate) const RECORDS: u64 = 1;
 /// The longest name of a table, in bytes.
 const NAME_LEN_MAX: usize = 255;
 /// What a catalogue's length is a multiple of, and the room behind its entries at least.
-const ROOM: usize = 256;
-const ENTRY: usize = 4;
-const BORN: usize = 8;
+const ROOM: usize = 1024;
+const CHECKSUM: usize = 8;
+/// Bytes of an entry in front of its name.
+const ENTRY: usize = 16;
 
-const VERSIONED: u8 = 1;
-const DROPPED: u8 = 2;
+const VERSIONED: u16 = 1;
+const DROPPED: u16 = 2;
+const KNOWN_FLAGS: u16 = VERSIONED | DROPPED;
 
 /// What a table is created with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableOptions {
-    /// Whether each record has a version, which takes 8 bytes; a number that has one is a new record whenever it changes.
+    /// Whether each record has a version, which takes 8 bytes; a number that has one is a new record whenever
+    /// it changes.
     pub versions: bool,
 }
 
@@ -65,6 +81,72 @@ pub(crate) struct Named {
     pub(crate) name: String,
     pub(crate) id: TableId,
     pub(crate) born: u64,
+    /// Flags that this build does not know.
+    unknown: u16,
+    /// What a later build says of it.
+    attributes: Vec<u8>,
+}
+
+impl Named {
+    /// Refuses a table that is not for this build.
+    fn check(&self) -> Result<()> {
+        if self.unknown == 0 {
+            return Ok(());
+        }
+        let finding =
+            format!("the table {:?} has flags {:#x}, which this build does not know", self.name, self.unknown);
+        Err(Error::new(Kind::Unsupported, finding).remedy("use a build that knows them"))
+    }
+}
+
+/// An entry of the list, taken apart.
+struct Entry<'b> {
+    number: u16,
+    flags: u16,
+    born: u64,
+    name: &'b [u8],
+    attributes: &'b [u8],
+}
+
+impl<'b> Entry<'b> {
+    /// Takes the next entry off the list; `None` at its end.
+    fn split_off(list: &mut &'b [u8]) -> Result<Option<Self>> {
+        let word =
+            |bytes: &[u8], at: usize| bytes.get(at..at + 2).map_or(0, |word| u16::from_le_bytes([word[0], word[1]]));
+        let len = usize::from(word(list, 0));
+        if len == 0 {
+            return Ok(None);
+        }
+        let cut_off = || damaged("has an entry that is cut off");
+        let (entry, rest) = list.split_at_checked(len).ok_or_else(cut_off)?;
+        let (fixed, behind) = entry.split_at_checked(ENTRY).ok_or_else(cut_off)?;
+        let (name, attributes) = behind.split_at_checked(usize::from(word(fixed, 6))).ok_or_else(cut_off)?;
+        *list = rest;
+        let born = u64::from_le_bytes(fixed[8..].try_into().expect("eight"));
+        Ok(Some(Self { number: word(fixed, 2), flags: word(fixed, 4), born, name, attributes }))
+    }
+
+    fn append_to(&self, list: &mut Vec<u8>) {
+        let Self { number, flags, born, name, attributes } = self;
+        let len = ENTRY + name.len() + attributes.len();
+        for word in [len as u16, *number, *flags, name.len() as u16] {
+            list.extend_from_slice(&word.to_le_bytes());
+        }
+        list.extend_from_slice(&born.to_le_bytes());
+        list.extend_from_slice(name);
+        list.extend_from_slice(attributes);
+    }
+
+    /// The table that it lists.
+    fn table(&self) -> Result<Named> {
+        let Self { number, flags, born, name, attributes } = *self;
+        let name = str::from_utf8(name).map_err(|_| damaged("has a name that is not UTF-8"))?.to_owned();
+        if born > CATALOGUE_MAX {
+            return Err(damaged("has a table from the future"));
+        }
+        let id = TableId { number, is_versioned: flags & VERSIONED != 0 };
+        Ok(Named { name, id, born, unknown: flags & !KNOWN_FLAGS, attributes: attributes.to_vec() })
+    }
 }
 
 /// The tables of a store at one instant.
@@ -79,13 +161,21 @@ pub(crate) struct Catalogue {
 }
 
 impl Catalogue {
-    /// The catalogue there is; an empty one in a store that is just being made.
+    /// The catalogue there is.
     pub(crate) fn read(view: View<'_>) -> Result<Self> {
-        // The stamp first: if the catalogue changes in between, the stamp is old, and whoever uses it will notice.
+        // The stamp first: if the catalogue changes in between, the stamp is old, and whoever uses it will
+        // notice.
         let stamp = view.catalogue();
         let mut bytes = Vec::new();
-        view.get(TABLE.number, KEY, &mut bytes)?;
-        Ok(Self { stamp, ..Self::of_bytes(&bytes)? })
+        if view.get(TABLE.number, KEY, &mut bytes)?.is_none() {
+            return Err(damaged("is missing"));
+        }
+        let catalogue = Self { stamp, ..Self::of_bytes(&bytes)? };
+        // Every store is made with it, and it cannot be dropped.
+        if catalogue.find(DEFAULT_TABLE).is_none() {
+            return Err(damaged("does not name the default table"));
+        }
+        Ok(catalogue)
     }
 
     /// Whether the list is still this one.
@@ -93,13 +183,13 @@ impl Catalogue {
         self.stamp.is_multiple_of(2) && self.stamp == view.catalogue()
     }
 
-    /// The stamp from which on, as this list shows, a table has its number: an even one, unless it is of an earlier build.
+    /// The stamp from which on, as this list shows, a table has its number: an even one.
     pub(crate) fn known_since(&self, table: &Named) -> u64 {
         table.born.max(self.stamp & !1)
     }
 
-    /// The stamp after the change that is under way, or the next one: greater than any that a table or a handle knows, also where damage
-    /// has made it less.
+    /// The stamp after the change that is under way, or the next one: greater than any that a table or a
+    /// handle knows, also where damage has made it less.
     pub(crate) fn next_stamp(&self) -> u64 {
         let newest = self.tables.iter().map(|table| table.born).fold(self.stamp, u64::max);
         ((newest | 1) + 1) & CATALOGUE_MAX
@@ -110,40 +200,24 @@ impl Catalogue {
         self.tables.iter().any(|table| table.born > (self.stamp | 1) + 1)
     }
 
-    /// Whether there is no list of tables at all, as before the first was put.
-    pub(crate) fn is_missing(&self) -> bool {
-        self.len == 0
-    }
-
     fn of_bytes(bytes: &[u8]) -> Result<Self> {
+        let (checksum, mut rest) = bytes.split_first_chunk().ok_or_else(|| damaged("is too short"))?;
+        if u64::from_le_bytes(*checksum) != XxHash3_64::oneshot(rest) {
+            return Err(damaged("has a wrong checksum"));
+        }
         let mut catalogue = Self { len: bytes.len(), ..Self::default() };
-        let (mut rest, mut numbers) = (bytes, HashSet::new());
-        while let Some((&[low, high, flags, len], behind)) = rest.split_first_chunk::<ENTRY>() {
-            let number = u16::from_le_bytes([low, high]);
-            if len == 0 && flags & DROPPED == 0 {
-                break;
+        let mut numbers = HashSet::new();
+        while let Some(entry) = Entry::split_off(&mut rest)? {
+            // An owner deletes what belongs to a number that it takes for dropped.
+            let is_dropped = entry.flags & DROPPED != 0;
+            if !numbers.insert(entry.number) || entry.number >= INTERNAL_TABLES || is_dropped != entry.name.is_empty() {
+                return Err(damaged("contradicts itself"));
             }
-            let born_len = if len == 0 { 0 } else { BORN };
-            let (born, behind) = behind.split_at_checked(born_len).ok_or_else(damaged)?;
-            let (name, behind) = behind.split_at_checked(usize::from(len)).ok_or_else(damaged)?;
-            // What an owner believes of a number that is dropped, it deletes.
-            let is_first = numbers.insert(number);
-            let flags_max = if name.is_empty() { DROPPED } else { VERSIONED };
-            if !is_first || number >= TABLE.number || flags > flags_max {
-                return Err(damaged());
-            }
-            if name.is_empty() {
-                catalogue.dropped.push(number);
+            if is_dropped {
+                catalogue.dropped.push(entry.number);
             } else {
-                let name = str::from_utf8(name).map_err(|_| damaged())?.to_owned();
-                let born = u64::from_le_bytes(born.try_into().expect("eight"));
-                if born > CATALOGUE_MAX {
-                    return Err(damaged());
-                }
-                let id = TableId { number, is_versioned: flags & VERSIONED != 0 };
-                catalogue.tables.push(Named { name, id, born });
+                catalogue.tables.push(entry.table()?);
             }
-            rest = behind;
         }
         Ok(catalogue)
     }
@@ -151,21 +225,35 @@ impl Catalogue {
     /// As the record holds it; not longer than it was, if it need not be.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.len);
-        let mut entry = |number: u16, flags: u8, born: &[u8], name: &str| {
-            bytes.extend_from_slice(&number.to_le_bytes());
-            bytes.extend_from_slice(&[flags, name.len() as u8]);
-            bytes.extend_from_slice(born);
-            bytes.extend_from_slice(name.as_bytes());
-        };
-        for Named { name, id, born } in &self.tables {
-            entry(id.number, if id.is_versioned { VERSIONED } else { 0 }, &born.to_le_bytes(), name);
+        bytes.resize(CHECKSUM, 0);
+        for Named { name, id, born, unknown, attributes } in &self.tables {
+            let flags = unknown | if id.is_versioned { VERSIONED } else { 0 };
+            let (number, name) = (id.number, name.as_bytes());
+            Entry { number, flags, born: *born, name, attributes }.append_to(&mut bytes);
         }
         for &number in &self.dropped {
-            entry(number, DROPPED, &[], "");
+            Entry { number, flags: DROPPED, born: 0, name: &[], attributes: &[] }.append_to(&mut bytes);
         }
         let room = if bytes.len() <= self.len { self.len } else { (bytes.len() + ROOM).next_multiple_of(ROOM) };
         bytes.resize(room, 0);
+        let checksum = XxHash3_64::oneshot(&bytes[CHECKSUM..]);
+        bytes[..CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
         bytes
+    }
+
+    /// Whether records of this number are somebody's: of a table, of one that was dropped, or the store's
+    /// own.
+    pub(crate) fn names(&self, number: u16) -> bool {
+        number >= INTERNAL_TABLES
+            || self.dropped.contains(&number)
+            || self.tables.iter().any(|table| table.id.number == number)
+    }
+
+    /// The table of this name, if there is one and this build knows what it is.
+    pub(crate) fn known(&self, name: &str) -> Result<&Named> {
+        let table = self.find(name).ok_or_else(|| missing(name))?;
+        table.check()?;
+        Ok(table)
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<&Named> {
@@ -179,20 +267,22 @@ impl Catalogue {
             return Err(error.remedy("use it, or choose another name"));
         }
         let id = TableId { number: self.free_number()?, is_versioned: options.versions };
-        self.tables.push(Named { name: name.to_owned(), id, born: self.next_stamp() });
+        let (name, born) = (name.to_owned(), self.next_stamp());
+        self.tables.push(Named { name, id, born, unknown: 0, attributes: Vec::new() });
         Ok(())
     }
 
     /// Forgets a table; gives the number that is to be dropped.
     pub(crate) fn remove(&mut self, name: &str) -> Result<u16> {
-        let at = self.tables.iter().position(|table| table.name == name).ok_or_else(|| missing(name))?;
-        let number = self.tables.swap_remove(at).id.number;
+        let number = self.known(name)?.id.number;
+        self.tables.retain(|table| table.id.number != number);
         self.dropped.push(number);
         Ok(number)
     }
 
     /// Gives a table another number; gives the old one, which is to be dropped.
     pub(crate) fn renumber(&mut self, name: &str) -> Result<u16> {
+        self.known(name)?;
         let (number, born) = (self.free_number()?, self.next_stamp());
         let table = self.tables.iter_mut().find(|table| table.name == name).ok_or_else(|| missing(name))?;
         table.born = born;
@@ -204,8 +294,8 @@ impl Catalogue {
     fn free_number(&self) -> Result<u16> {
         let taken: HashSet<u16> =
             self.tables.iter().map(|table| table.id.number).chain(self.dropped.iter().copied()).collect();
-        (0..TABLE.number).find(|number| !taken.contains(number)).ok_or_else(|| {
-            let error = Error::new(Kind::Full, "the store has as many tables as there are numbers for, 65534");
+        (0..INTERNAL_TABLES).find(|number| !taken.contains(number)).ok_or_else(|| {
+            let error = Error::new(Kind::Full, "the store has as many tables as there are numbers for, 65533");
             error.remedy("drop tables, or wait until what is left of dropped ones is cleared away")
         })
     }
@@ -225,8 +315,8 @@ pub(crate) fn missing(name: &str) -> Error {
 }
 
 #[cold]
-fn damaged() -> Error {
-    Error::new(Kind::Corrupt, "the record that lists the store's tables is damaged").remedy("create the store anew")
+fn damaged(finding: &str) -> Error {
+    Error::new(Kind::Corrupt, format!("the list of the store's tables {finding}")).remedy("create the store anew")
 }
 
 #[cfg(test)]
@@ -247,7 +337,6 @@ mod tests {
         catalogue.remove("words").unwrap();
         let bytes = catalogue.to_bytes();
         assert_eq!(Catalogue::of_bytes(&bytes).unwrap(), Catalogue { len: bytes.len(), ..catalogue });
-        assert_eq!(Catalogue::of_bytes(b"").unwrap(), Catalogue::default());
     }
 
     #[test]
@@ -276,31 +365,87 @@ mod tests {
     #[test]
     fn numbers_are_given_out_to_the_last() {
         let mut catalogue = catalogue();
-        let numbers = catalogue.tables.len() as u16..TABLE.number - 1;
+        let numbers = catalogue.tables.len() as u16..INTERNAL_TABLES - 1;
         catalogue.dropped.extend(numbers);
         catalogue.add("last", TableOptions::default()).unwrap();
-        assert_eq!(catalogue.find("last").unwrap().id.number, TABLE.number - 1);
+        assert_eq!(catalogue.find("last").unwrap().id.number, INTERNAL_TABLES - 1);
         assert_eq!(catalogue.add("one more", TableOptions::default()).unwrap_err().kind(), Kind::Full);
     }
 
+    /// Gives the list its checksum, whatever is in it.
+    fn signed(mut bytes: Vec<u8>) -> Vec<u8> {
+        let checksum = XxHash3_64::oneshot(&bytes[CHECKSUM..]);
+        bytes[..CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
     #[test]
-    fn damage_is_an_error_and_never_more() {
+    fn every_flipped_bit_is_found() {
         let mut catalogue = catalogue();
         catalogue.remove("words").unwrap();
-        let (bytes, tables) = (catalogue.to_bytes(), catalogue.tables);
-        assert_eq!(Catalogue::of_bytes(&bytes[..9]).unwrap_err().kind(), Kind::Corrupt);
-        for (at, bit) in (0..40).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+        let bytes = catalogue.to_bytes();
+        for bit in 0..8 * bytes.len() {
             let mut damaged = bytes.clone();
-            damaged[at] ^= 1 << bit;
-            match Catalogue::of_bytes(&damaged) {
-                Err(error) => assert_eq!(error.kind(), Kind::Corrupt),
-                // What is dropped is deleted: no table must come to that. And a handle has room for no greater stamp.
-                Ok(found) => assert!(
-                    tables.iter().all(|table| !found.dropped.contains(&table.id.number))
-                        && found.tables.iter().all(|table| table.born <= CATALOGUE_MAX),
-                    "bit {bit} of byte {at} makes {found:?}"
-                ),
-            }
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(Catalogue::of_bytes(&damaged).unwrap_err().kind(), Kind::Corrupt, "bit {bit}");
         }
+        for len in 0..bytes.len() {
+            assert_eq!(Catalogue::of_bytes(&bytes[..len]).unwrap_err().kind(), Kind::Corrupt, "{len} bytes");
+        }
+        assert!(Catalogue::of_bytes(&[&bytes[..], &[0]].concat()).is_err());
+    }
+
+    /// As a build would write it that is wrong, or means harm.
+    #[test]
+    fn a_list_that_contradicts_itself_is_refused() {
+        let entry = |number, flags, born, name| {
+            let mut bytes = vec![0; CHECKSUM];
+            Entry { number, flags, born, name, attributes: &[] }.append_to(&mut bytes);
+            bytes
+        };
+        let good = entry(3, VERSIONED, 2, b"a");
+        assert_eq!(Catalogue::of_bytes(&signed(good.clone())).unwrap().tables.len(), 1);
+        for bad in [
+            entry(3, DROPPED, 2, b"a"),
+            entry(3, 0, 0, b""),
+            entry(INTERNAL_TABLES, 0, 2, b"a"),
+            entry(3, 0, 2, b"\xff"),
+            entry(3, 0, CATALOGUE_MAX + 1, b"a"),
+            [&good[..], &good[CHECKSUM..]].concat(),
+            good[..good.len() - 1].to_vec(),
+            [&good[..], &[ENTRY as u8 - 1], &[0; 30]].concat(),
+        ] {
+            assert_eq!(Catalogue::of_bytes(&signed(bad.clone())).unwrap_err().kind(), Kind::Corrupt, "{bad:x?}");
+        }
+    }
+
+    #[test]
+    fn what_a_later_build_says_of_a_table_stays() {
+        let mut later = catalogue();
+        let attributes = b"\x07\x02\x00ab".to_vec();
+        (later.tables[0].attributes, later.tables[1].unknown) = (attributes.clone(), 1 << 9);
+        let mut read = Catalogue::of_bytes(&later.to_bytes()).unwrap();
+        assert_eq!(read.tables, later.tables);
+        read.renumber("default").unwrap();
+        assert_eq!(read.known("default").unwrap().attributes, attributes);
+        let of_words = |read: &mut Catalogue| {
+            [read.known("words").map(drop), read.remove("words").map(drop), read.renumber("words").map(drop)]
+        };
+        assert!(of_words(&mut read).iter().all(|done| done.as_ref().unwrap_err().kind() == Kind::Unsupported));
+        assert_eq!(Catalogue::of_bytes(&read.to_bytes()).unwrap().find("words"), later.find("words"));
+    }
+
+    #[test]
+    fn an_entry_is_what_its_page_says() {
+        let page = include_str!("../../../docs/format/region.md");
+        for line in [
+            "| checksum 8 | entry | entry | … | zeros |",
+            "| length 2 | number 2 | flags 2 | name_len 2 | born 8 | name | attributes |",
+        ] {
+            assert!(page.contains(line), "{line}");
+        }
+        let mut bytes = Vec::new();
+        Entry { number: 0x0102, flags: 0x0304, born: 5, name: b"ab", attributes: b"c" }.append_to(&mut bytes);
+        assert_eq!(bytes, [&[19, 0, 2, 1, 4, 3, 2, 0, 5, 0, 0, 0, 0, 0, 0, 0][..], b"abc"].concat());
     }
 }

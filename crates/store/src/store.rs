@@ -63,7 +63,6 @@ impl Store {
         for number in catalogue.dropped {
             memory.drop_table(number)?;
         }
-        plant(&memory)?;
         Self::start(Access::Owner(memory))
     }
 
@@ -85,12 +84,7 @@ impl Store {
     ///
     /// What is read is what its owner wrote, up to that instant; if the owner dies, what it left. O(1).
     pub fn attach(path: impl AsRef<Path>) -> Result<Self> {
-        let reader = Reader::attach(path)?;
-        if Catalogue::read(reader.view())?.is_missing() {
-            let error = Error::new(Kind::Corrupt, "the store has no list of its tables");
-            return Err(error.remedy("open it once as its owner, which creates its default table"));
-        }
-        Self::start(Access::Reader(reader))
+        Self::start(Access::Reader(Reader::attach(path)?))
     }
 
     /// Deletes a store that nobody owns, region and directory; of a store whose directory is gone already, the region's file, which
@@ -180,11 +174,10 @@ impl Store {
         self.shared.view().keys().saturating_sub(catalogue::RECORDS)
     }
 
-    /// About how many keys each table has, in the order of [`tables`](Self::tables): as exact as [`keys`](Self::keys) where a table has a
-    /// fair share of all keys. What has expired counts until it is cleared away.
+    /// How many keys each table has, in the order of [`tables`](Self::tables): as exact as [`Table::len`](crate::Table::len).
     pub fn keys_by_table(&self) -> Result<Vec<(String, u64)>> {
-        let (catalogue, counts) = (self.shared.catalogue()?, self.shared.view().keys_by_table());
-        let count = |table: &catalogue::Named| (table.name.clone(), counts.get(&table.id.number).copied().unwrap_or(0));
+        let (catalogue, view) = (self.shared.catalogue()?, self.shared.view());
+        let count = |table: &catalogue::Named| (table.name.clone(), view.counted(table.id.number).keys);
         let mut tables: Vec<_> = catalogue.tables.iter().map(count).collect();
         tables.sort();
         Ok(tables)
@@ -214,18 +207,25 @@ impl Store {
         let memory = self.shared.memory()?;
         memory.check()?;
         let mut report = memory.verify();
-        let mut fault = |finding: String| {
-            report.faults += 1;
-            report.findings.push(finding);
-        };
+        let mut findings = Vec::new();
         match Catalogue::read(memory.view()) {
-            Ok(catalogue) if catalogue.find(DEFAULT_TABLE).is_none() => fault("there is no default table".into()),
-            Ok(catalogue) if catalogue.is_ahead() => {
-                fault("a table came later than the number CATALOGUE allows, which the next owner mends".into());
+            Ok(catalogue) => {
+                if catalogue.is_ahead() {
+                    findings
+                        .push("a table came later than the number CATALOGUE allows, which the next owner mends".into());
+                }
+                for (table, counted) in report.tables.iter().filter(|(table, _)| !catalogue.names(**table)) {
+                    let keys = counted.keys;
+                    findings.push(format!(
+                        "{keys} records belong to table {table}, which the list of tables does not name"
+                    ));
+                }
+                report.records = report.records.saturating_sub(catalogue::RECORDS);
             }
-            Ok(_) => report.records = report.records.saturating_sub(catalogue::RECORDS),
-            Err(error) => fault(error.to_string()),
+            Err(error) => findings.push(error.to_string()),
         }
+        report.faults += findings.len() as u64;
+        report.findings.append(&mut findings);
         Ok(report)
     }
 }
@@ -274,15 +274,12 @@ impl Shared {
     }
 }
 
-/// Sees to it that there is the default table.
+/// Gives a store that is being made its list of tables.
 fn plant(memory: &Memory) -> Result<()> {
-    if Catalogue::read(memory.view())?.find(DEFAULT_TABLE).is_some() {
-        return Ok(());
-    }
-    change_catalogue(memory, |catalogue| {
-        catalogue.add(DEFAULT_TABLE, TableOptions::default())?;
-        Ok(None)
-    })
+    let mut catalogue = Catalogue::default();
+    let stamp = catalogue.next_stamp();
+    catalogue.add(DEFAULT_TABLE, TableOptions::default())?;
+    replace_catalogue(memory, &catalogue, stamp, None)
 }
 
 /// Changes the catalogue, then drops the number that `change` gives.
@@ -291,6 +288,11 @@ fn change_catalogue(memory: &Memory, change: impl FnOnce(&mut Catalogue) -> Resu
     catalogue.dropped.retain(|&number| memory.is_dropping(number));
     let stamp = catalogue.next_stamp();
     let dropped = change(&mut catalogue)?;
+    replace_catalogue(memory, &catalogue, stamp, dropped)
+}
+
+/// Replaces the list of tables, which has this stamp from then on, and drops the number that is none's any more.
+fn replace_catalogue(memory: &Memory, catalogue: &Catalogue, stamp: u64, dropped: Option<u16>) -> Result<()> {
     let bytes = catalogue.to_bytes();
     memory.begin_catalogue()?;
     let put = match dropped {

@@ -1,7 +1,7 @@
 //! The directory: which piece has the keys of a prefix.
 //!
 //! ```text
-//! root:  | which of the two directories 8 | depth 8 |         entry: | depth of the piece 8 | number of the piece 56 |
+//! root:  | which of the two directories 8 | depth 8 |         entry: | depth of the piece 8 | number of the piece 36 | stamp 20: 0 |
 //! ```
 //!
 //! A directory of depth `d` has `2^d` entries, indexed by the first `d` bits of the hash. A piece of a lesser depth has several of
@@ -9,7 +9,8 @@
 //! sees one's entries at the other's depth.
 //!
 //! Depths only grow. So an entry that is the same as before has been the same all the time, even where its piece was freed and
-//! used again meanwhile.
+//! used again meanwhile. Once depths may shrink, the stamp tells an entry from an earlier one for the same piece: readers compare it, and
+//! know nothing else about it.
 
 use hammerspace_error::{Error, Kind, Result};
 
@@ -66,19 +67,22 @@ impl Root {
     }
 }
 
+const NUMBER_SHIFT: u32 = 8;
+const NUMBER: u64 = (1 << 36) - 1;
+
 /// A piece, and how many bits of the hash its keys have in common.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Entry(pub(crate) u64);
 
 impl Entry {
     pub(crate) fn new(region: &Region, piece: u64, depth: u32) -> Self {
-        Self(region.layout.piece_number(piece) << 8 | u64::from(depth))
+        Self(region.layout.piece_number(piece) << NUMBER_SHIFT | u64::from(depth))
     }
 
     /// Where its piece starts.
     #[inline]
     pub(crate) fn piece(self, region: &Region) -> u64 {
-        region.layout.piece(self.0 >> 8)
+        region.layout.piece(self.0 >> NUMBER_SHIFT & NUMBER)
     }
 
     pub(crate) fn depth(self) -> u32 {

@@ -1,10 +1,12 @@
 //! A slot: eight bytes, always changed as a whole.
 //!
 //! ```text
-//! from its lowest bit on: | location 37, in words | disk 1 | displacement 4 | tag 22: the first bits of the hash |
+//! from its lowest bit on: | location 37 | disk 1 | displacement 4 | tag 22: the first bits of the hash |
+//! location:               the record's address in words; of a record on disk alone: | offset 21 | D-segment 16 |
 //! ```
 //!
-//! Zero is an empty slot: no record lies at the start of the region. `disk` is for records that are on disk alone, and 0 for now.
+//! Zero is an empty slot: no record lies at the start of the region. A *reserved* slot has location 1, where none lies either: no lookup finds
+//! it. `disk` is zero until there is a log.
 
 use crate::geometry::WORD;
 
@@ -66,12 +68,13 @@ impl Slot {
         self.0 >> TAG_SHIFT << TAG_SHIFT
     }
 
-    /// Whether it may be the slot of a key of this hash, found this far from the key's home.
+    /// Whether it may name the record of a key of this hash, found this far from the key's home.
     #[inline]
     pub(crate) fn may_be(self, hash: u64, displacement: u64) -> bool {
         let wanted = Self::new(hash, displacement, 0);
-        // What is left is where the record is, which is never 0. Said at once, since lookups ask it seven times.
-        (1..1 << MATCH_SHIFT).contains(&(self.0 ^ wanted.0))
+        // The rest is the location: neither that of an empty slot nor that of a reserved one. A single comparison, since lookups ask
+        // seven times.
+        (RESERVED + 1..1 << MATCH_SHIFT).contains(&(self.0 ^ wanted.0))
     }
 }
 
@@ -92,9 +95,8 @@ mod tests {
         assert!(!Slot::EMPTY.may_be(0, 0) && Slot::EMPTY.is_empty());
         assert!(!Slot::new(hash, 3, 0).may_be(hash, 3), "no record is there");
         let reserved = Slot::reserved(hash, 3);
-        assert!(
-            reserved.is_reserved() && reserved.may_be(hash, 3) && !slot.is_reserved() && !Slot::EMPTY.is_reserved()
-        );
-        assert!(Slot::new(0, 0, 8).may_be(0, 0) && Slot::new(hash, 0, (1 << 40) - 8).may_be(hash, 0));
+        assert!(reserved.is_reserved() && !slot.is_reserved() && !Slot::EMPTY.is_reserved());
+        assert!(!reserved.may_be(hash, 3) && !Slot::new(0, 0, 8).may_be(0, 0), "nor is one there");
+        assert!(Slot::new(0, 0, 16).may_be(0, 0) && Slot::new(hash, 0, (1 << 40) - 8).may_be(hash, 0));
     }
 }

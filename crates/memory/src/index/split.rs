@@ -227,8 +227,8 @@ mod tests {
     #[test]
     fn a_slot_beyond_the_reach_of_its_home_is_not_found_again() {
         let (region, [old, left, right]) = region();
-        Home::at(&region, old, 1, 1).place(2, 1, Slot::new(1, 0, 8));
-        assert_eq!(found(&region, old, 1), Some(8));
+        Home::at(&region, old, 1, 1).place(2, 1, Slot::new(1, 0, 16));
+        assert_eq!(found(&region, old, 1), Some(16));
         region.store(old + BUCKET, 0);
         split(&region, Place::of(&region, 0), 0, [left, right], 1).unwrap();
         let records = |piece| Entry::new(&region, piece, 1).slots(&region).count();

@@ -74,7 +74,7 @@ impl Victim {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Part {
     Superblock,
-    /// Generations, ledger, directories.
+    /// Segment entries, ledger, directories, counters.
     Tables,
     Index,
     Records,
@@ -88,13 +88,15 @@ impl Part {
         let word = |at: usize| words[at].load(Relaxed);
         let size = geometry.segment_size as usize / 8;
         let segments = words.len() - size * geometry.segments_max as usize;
-        let ledger = 512 + geometry.segments_max as usize;
-        let is_index = |at: usize| word(ledger + (at - segments) / size * 8) == 1;
+        let ledger = (512 + 2 * geometry.segments_max as usize).next_multiple_of(16);
+        let is_index = |at: usize| word(ledger + (at - segments) / size * 16) == 1;
+        // Some rows of counters; behind these are 65 MiB that nobody has touched.
+        let tables_end = segments - (65 << 17) + (16 << 10);
         let is_written = |at: &usize| ![0, u64::from_le_bytes([FILLER; 8])].contains(&word(*at));
         match self {
             // All behind the magic, which `refusals.rs` looks at.
             Self::Superblock => (1..512).filter(is_written).collect(),
-            Self::Tables => (512..segments).filter(is_written).collect(),
+            Self::Tables => (512..tables_end).filter(is_written).collect(),
             Self::Index => (segments..words.len()).filter(|at| is_index(*at) && is_written(at)).collect(),
             Self::Records => (segments..words.len()).filter(|at| !is_index(*at) && is_written(at)).collect(),
         }

@@ -46,7 +46,10 @@ fn look(memory: &hammerspace_memory::Memory, uncounted_max: i64) -> Vec<String> 
     if memory.check().is_err() {
         return Vec::new();
     }
-    let Report { mut findings, miscounted, .. } = memory.verify();
+    let Report { mut findings, miscounted, miscounted_tables, .. } = memory.verify();
+    if uncounted_max == 0 && !miscounted_tables.is_empty() {
+        findings.push(format!("tables {miscounted_tables:?} are not as they are counted"));
+    }
     if !(0..=uncounted_max).contains(&miscounted) {
         findings.push(format!("{miscounted} bytes more are counted as live than are"));
     }

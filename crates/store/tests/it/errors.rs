@@ -3,6 +3,7 @@
 use std::os::unix::fs::FileExt;
 use std::{fs, process, thread};
 
+use hammerspace_memory::{Key, TableId};
 use hammerspace_os::process::fork::fork;
 use hammerspace_os::trace::{Op, watch};
 use hammerspace_store::{Condition, Kind, Options, Put, Result, TableOptions, VALUE_LEN_MAX, ValueKind};
@@ -21,9 +22,9 @@ fn keys_and_values_over_the_limit() {
     let store = small();
     let table = store.default_table();
     let key = vec![b'k'; hammerspace_store::KEY_LEN_MAX + 1];
-    refused(table.put(&key[..], ""), Kind::Invalid, "a key of 65537 bytes");
-    refused(table.append(&key[..], ""), Kind::Invalid, "a key of 65537 bytes");
-    refused(table.delete(&key[..]), Kind::Invalid, "a key of 65537 bytes");
+    refused(table.put(&key[..], ""), Kind::Invalid, "a key of 65535 bytes");
+    refused(table.append(&key[..], ""), Kind::Invalid, "a key of 65535 bytes");
+    refused(table.delete(&key[..]), Kind::Invalid, "a key of 65535 bytes");
     assert_eq!(table.get(&key[..]).unwrap(), None);
     table.put(&key[1..], "the longest").unwrap();
     assert_eq!(&*table.get(&key[1..]).unwrap().unwrap(), b"the longest");
@@ -34,16 +35,36 @@ fn keys_and_values_over_the_limit() {
     assert!(!table.contains("key").unwrap());
 }
 
-/// As damage may leave it.
+/// As damage may leave it. A new list would make every record nobody's.
 #[test]
-fn a_store_without_a_list_of_tables_is_mended_by_its_next_owner() {
+fn a_store_without_a_list_of_tables_is_refused() {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("store");
     let options = Options { region: Some(scratch.path().into()), ..Options::with_limit(64 << 20) };
     drop(hammerspace_memory::Memory::create(&path, &options).unwrap());
-    refused(Store::attach(&path), Kind::Corrupt, "no list of its tables");
-    drop(Store::open(&path).unwrap());
-    assert!(Store::attach(&path).is_ok());
+    for _ in 0..2 {
+        refused(Store::attach(&path), Kind::Corrupt, "the list of the store's tables is missing");
+        refused(Store::open(&path), Kind::Corrupt, "the list of the store's tables is missing");
+        refused(Store::open_or_create(&path, &options), Kind::Corrupt, "the list of the store's tables is missing");
+    }
+}
+
+/// As damage to the list, or to the records, may leave them.
+#[test]
+fn records_of_a_table_that_is_not_listed_are_found() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("store");
+    let options = Options { region: Some(scratch.path().into()), ..Options::with_limit(64 << 20) };
+    drop(Store::create(&path, &options).unwrap());
+    let memory = hammerspace_memory::Memory::open(&path, &options).unwrap();
+    let nobody = TableId { number: 9, is_versioned: false };
+    for key in 0..3 {
+        memory.put(nobody, Key::Integer(key), b"value").unwrap();
+    }
+    drop(memory);
+    let store = hammerspace_store::Store::open(&path).unwrap();
+    let report = store.verify().unwrap();
+    assert_eq!(report.findings, ["3 records belong to table 9, which the list of tables does not name"]);
 }
 
 /// Whatever damage makes of the number by which handles notice that the list has changed: it is looked at more often, or less.
@@ -227,9 +248,10 @@ fn a_full_store_can_be_emptied() {
 #[test]
 fn a_full_store_lets_go_of_tables_whose_list_has_no_room_left() {
     let store = Store::anonymous(&Options { cleaners: 0, ..Options::with_limit(32 << 20) }).unwrap();
-    // Each takes twelve bytes more than its name, and so does the default table; the list begins with 512.
-    let names = [255, 184, 18].map(|len| "x".repeat(len));
-    assert_eq!(names.iter().map(|name| 12 + name.len()).sum::<usize>() + 12 + "default".len(), 512);
+    // Each takes sixteen bytes more than its name, and so does the default table; the list has a checksum, and begins with 2048 bytes.
+    let letters = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let names = letters.map(|letter| letter.repeat(if letter == "h" { 104 } else { 255 }));
+    assert_eq!(names.iter().map(|name| 16 + name.len()).sum::<usize>() + 16 + "default".len() + 8, 2048);
     for name in &names {
         store.create_table(name, TableOptions::default()).unwrap();
     }

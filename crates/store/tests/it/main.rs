@@ -1,6 +1,7 @@
 //! The store beside a twin, its verbs one by one, its errors, and other processes that look at it.
 mod errors;
 mod forks;
+mod golden;
 mod model;
 mod sound;
 mod tables;

@@ -53,7 +53,10 @@ impl Store {
 /// What is wrong, where so many dead bytes may have been left uncounted.
 fn look(store: &hammerspace_store::Store, uncounted_max: i64) -> Vec<String> {
     match store.verify() {
-        Ok(Report { mut findings, miscounted, .. }) => {
+        Ok(Report { mut findings, miscounted, miscounted_tables, .. }) => {
+            if uncounted_max == 0 && !miscounted_tables.is_empty() {
+                findings.push(format!("tables {miscounted_tables:?} are not as they are counted"));
+            }
             if !(0..=uncounted_max).contains(&miscounted) {
                 findings.push(format!("{miscounted} bytes more are counted as live than are"));
             }
