@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use hammerspace_error::Result;
+use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::File;
 use hammerspace_stripe::{Options, Reader, Schema, Writer, stripe_all};
 
@@ -13,22 +13,24 @@ const LINES_MAX: usize = 1 << 20;
 
 /// Checks on `data`: a Parquet file, or else a schema, a line `--`, and lines of JSON.
 pub fn check(data: &[u8]) {
+    check_reader(&lines, data);
+}
+
+/// How a file's records are put together.
+pub(crate) type Lines = dyn Fn(&Reader) -> Result<Vec<u8>>;
+
+pub(crate) fn check_reader(lines: &Lines, data: &[u8]) {
     if data.starts_with(b"PAR1") {
-        read(data);
+        // Nothing but an error may come of it.
+        accepted(open(data).and_then(|reader| lines(&reader)));
         return;
     }
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let Some((schema, lines)) = text.split_once("\n--\n") else { return };
+    let Some((schema, text)) = text.split_once("\n--\n") else { return };
     let Ok(schema) = Schema::parse(schema) else { return };
-    let first = through_a_file(&schema, lines.as_bytes());
-    let again = through_a_file(&Schema::parse(&schema.text()).expect("what is printed is a schema"), &first);
+    let first = through_a_file(lines, &schema, text.as_bytes());
+    let again = through_a_file(lines, &Schema::parse(&schema.text()).expect("what is printed is a schema"), &first);
     assert!(first == again, "what came back does not come back: {}", String::from_utf8_lossy(&first));
-}
-
-/// Nothing but an error may come of it.
-fn read(data: &[u8]) {
-    let Some(reader) = accepted(open(data)) else { return };
-    accepted(lines(&reader));
 }
 
 fn open(data: &[u8]) -> Result<Reader> {
@@ -37,18 +39,18 @@ fn open(data: &[u8]) -> Result<Reader> {
     Reader::new(file)
 }
 
-fn lines(reader: &Reader) -> Result<Vec<u8>> {
+pub(crate) fn lines(reader: &Reader) -> Result<Vec<u8>> {
     let leaves: Vec<usize> = (0..reader.schema().leaves().len()).collect();
     let mut lines = Vec::new();
     reader.unstripe(&leaves, 1, |some| {
         lines.extend_from_slice(some);
-        if lines.len() > LINES_MAX { Err(hammerspace_error::Error::new(hammerspace_error::Kind::Corrupt, "much").remedy("stop")) } else { Ok(()) }
+        if lines.len() > LINES_MAX { Err(Error::new(Kind::Corrupt, "that is enough").remedy("go on")) } else { Ok(()) }
     })?;
     Ok(lines)
 }
 
 /// Those of the lines that fit, striped and put together again.
-fn through_a_file(schema: &Schema, text: &[u8]) -> Vec<u8> {
+fn through_a_file(lines: &Lines, schema: &Schema, text: &[u8]) -> Vec<u8> {
     let options = Options { workers: 1, ..Options::default() };
     let mut writer = Writer::new(Vec::new(), schema, &options).expect("memory takes it");
     let striped = stripe_all(text, schema, &options, |striped| writer.append(striped.group));

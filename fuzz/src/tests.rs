@@ -1,4 +1,4 @@
-use crate::{hll, index, json, log, mo, po, reference, yaml};
+use crate::{hll, index, json, log, mo, po, reference, stripe, yaml};
 use std::fs;
 use std::path::Path;
 
@@ -63,7 +63,7 @@ fn a_frame_that_decodes_to_too_much_is_told_from_a_broken_one() {
 /// A check that lets a faulty reader pass checks nothing. Each of these has one fault, and one file to show it.
 mod canaries {
     use super::corpus;
-    use crate::{catalogue, hll, i18n, index, json, log, mo, po, reference, yaml};
+    use crate::{catalogue, hll, i18n, index, json, log, mo, po, reference, stripe, yaml};
     use hammerspace_error::Result;
     use hammerspace_load::{Options, Sink};
     use hammerspace_sparkey::Found;
@@ -73,6 +73,15 @@ mod canaries {
         Box::new(move |bytes, options, sink| {
             read(bytes, options, &mut |key, value| sink(key, &value[..value.len() - usize::from(value.len() > 6)]))
         })
+    }
+
+    /// Puts other digits into records than the columns have.
+    #[test]
+    #[should_panic(expected = "what came back does not come back")]
+    fn an_assembler_that_counts_wrong() {
+        let next = |byte: &u8| if byte.is_ascii_digit() { b'0' + (byte - b'0' + 1) % 10 } else { *byte };
+        let wrong = move |reader: &_| Ok(stripe::lines(reader)?.iter().map(next).collect());
+        stripe::check_reader(&wrong, &corpus("stripe/document"));
     }
 
     #[test]

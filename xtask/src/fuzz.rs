@@ -10,7 +10,7 @@ use clap::Args;
 use crate::program::{program, root, run, run_quietly, target_dir};
 use crate::{Result, debian};
 
-const TARGETS: [&str; 7] = ["po", "mo", "json", "yaml", "log", "index", "hll"];
+const TARGETS: [&str; 8] = ["po", "mo", "json", "yaml", "log", "index", "hll", "stripe"];
 /// Ample for the canary, which takes a second or two where coverage feedback works, and for ever where it does not.
 const CANARY_SECONDS: u32 = 120;
 

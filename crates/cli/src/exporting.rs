@@ -65,7 +65,9 @@ impl Format {
 pub(crate) struct Records<'a> {
     pub(crate) format: Format,
     /// Parquet's, in its message syntax.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet has one"))]
     pub(crate) schema: &'a str,
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "lines are not compressed"))]
     pub(crate) compression: Option<&'a str>,
     /// What a first row names the columns, if there is to be one.
     pub(crate) header: Option<&'a [&'static str]>,

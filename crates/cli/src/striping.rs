@@ -175,7 +175,7 @@ impl Records<'_> {
             line.clear();
             object(record, &mut line)?;
             line.pop();
-            goes_on = routing.router.push(by.of_json(&line), &line, count).is_none_or(&mut *routing.put);
+            goes_on = routing.router.push(by.of_json(&line), &line, count, routing.put);
             if goes_on { Ok(()) } else { Err(Error::new(Kind::Invalid, "the export was given up")) }
         })
         .or_else(|error| if goes_on { Err(error) } else { Ok(()) })?;

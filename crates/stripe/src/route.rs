@@ -38,22 +38,36 @@ impl Router {
         Self { waiting: HashMap::new(), size: 0, size_max: options.memory / 2, block: options.block() }
     }
 
-    /// Adds a line without its newline. Gives the lines of a value that are enough for a row group, or those of the largest
-    /// where all together are too many.
-    pub fn push(&mut self, value: Value, line: &[u8], number: u64) -> Option<Batch<Value>> {
-        let waiting = self.waiting.entry(value.clone()).or_default();
+    /// Adds a line without its newline. Hands the lines of a value to `put` once they are enough for a row group, and those of
+    /// the largest values where all together are too many. Says whether `put` wants more.
+    pub fn push(&mut self, value: Value, line: &[u8], number: u64, put: &mut dyn FnMut(Batch<Value>) -> bool) -> bool {
+        let waiting = match self.waiting.get_mut(&value) {
+            Some(waiting) => waiting,
+            None => self.waiting.entry(value.clone()).or_default(),
+        };
         waiting.lines.extend_from_slice(line);
         waiting.lines.push(b'\n');
         waiting.numbers.push(number);
         self.size += line.len() + 9;
         if waiting.size() >= self.block {
-            return self.take(value);
+            return self.take(value).is_none_or(put);
         }
-        if self.size < self.size_max {
-            return None;
+        self.size < self.size_max || self.make_room(put)
+    }
+
+    /// Hands the largest values on until half of the room is free: rarely, since it looks at all of them.
+    fn make_room(&mut self, put: &mut dyn FnMut(Batch<Value>) -> bool) -> bool {
+        let mut sizes: Vec<_> = self.waiting.iter().map(|(value, waiting)| (waiting.size(), value.clone())).collect();
+        sizes.sort_unstable_by(|one, other| other.cmp(one));
+        for (_, value) in sizes {
+            if self.size <= self.size_max / 2 {
+                break;
+            }
+            if !self.take(value).is_none_or(&mut *put) {
+                return false;
+            }
         }
-        let largest = self.waiting.iter().max_by_key(|(_, waiting)| waiting.size()).map(|(value, _)| value.clone());
-        largest.and_then(|value| self.take(value))
+        true
     }
 
     fn take(&mut self, value: Value) -> Option<Batch<Value>> {
@@ -82,9 +96,9 @@ pub fn stripe_by(
         let (mut from, mut router) = (Lines::new(from, options.block()), Router::new(options));
         while let Some(block) = from.next_block()? {
             let goes_on = match block {
-                Block::Lines(block, first) => lines(&block, first)
-                    .filter_map(|(line, number)| router.push(by.of_json(line), line, number))
-                    .all(&mut *put),
+                Block::Lines(block, first) => {
+                    lines(&block, first).all(|(line, number)| router.push(by.of_json(line), line, number, put))
+                }
                 Block::Long(mut file, number) => {
                     let tag = by.of_stream(BufReader::with_capacity(1 << 16, &file));
                     file.rewind().doing("read the scratch file")?;
