@@ -28,6 +28,7 @@ use crate::sync::AtomicU64;
 use crate::sync::Ordering::{Relaxed, Release};
 
 /// A change of one record, ready to take effect.
+#[derive(Clone, Copy)]
 pub(crate) struct Commit<'c> {
     /// The word of the key's slot, and what stands there.
     pub(crate) at: &'c AtomicU64,
@@ -85,7 +86,7 @@ impl Owner {
     /// Makes a change take effect. Gives the sequence, if one was drawn.
     #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
     #[inline(always)]
-    pub(crate) fn commit(&self, home: &Locked<'_>, change: &Commit<'_>) -> Option<u64> {
+    pub(crate) fn commit(&self, home: &Locked<'_>, change: Commit<'_>) -> Option<u64> {
         let region = &self.region;
         let keeper = match change.new {
             New::Record(record) if record.header.is_versioned() => Some(record),
@@ -109,7 +110,7 @@ impl Owner {
     }
 
     #[cold]
-    fn show(&self, hook: &dyn CommitHook, change: &Commit<'_>, sequence: u64) {
+    fn show(&self, hook: &dyn CommitHook, change: Commit<'_>, sequence: u64) {
         let of = |record| Old { region: &self.region, record };
         let effect = match change.new {
             New::Nothing => Effect::Removed,

@@ -127,7 +127,7 @@ impl Owner {
     pub(crate) fn remove(&self, home: &Locked<'_>, found: &Found<'_>) {
         // First: once the slot is empty, whoever purges the table may take it for empty, and let it begin anew.
         self.discount(found.old.record);
-        self.commit(home, &found.becomes(New::Nothing));
+        self.commit(home, found.becomes(New::Nothing));
         Segment::bury_record(&self.region, found.old.record);
         self.live.fetch_sub(found.old.record.size, Relaxed);
     }

@@ -12,7 +12,7 @@ use std::cell::Cell;
 
 use hammerspace_error::{Kind, Result};
 
-use crate::change::{Change, Decision, Large, Old, Updated, Value};
+use crate::change::{Change, Large, Old, Value};
 use crate::flight::ask_for_home;
 use crate::large::{Pending, Written, extend, incomplete, remove_beyond, write};
 use crate::owner::Owner;
@@ -20,7 +20,7 @@ use crate::pool::For;
 use crate::read::{self, Seen};
 use crate::region::Region;
 use crate::sync::{MutexGuard, lock};
-use crate::update::{self, Changed, Target};
+use crate::update::{self, Changed, Done, Target};
 
 /// How long the value of a key is, if it lies in parts.
 fn len_in_parts(region: &Region, target: Target<'_>) -> Result<u64> {
@@ -141,7 +141,7 @@ impl<'o, 'w> Parts<'o, 'w> {
     }
 
     /// Ends the change: parts that nothing names go.
-    fn settle<R>(self, changed: &Result<Changed<'_, R>>) {
+    fn settle(self, changed: &Result<Changed<'_>>) {
         if !matches!(changed, Ok(Changed::Done(_))) || !self.is_wanted.get() {
             remove_beyond(self.owner, self.named, self.large);
         }
@@ -173,12 +173,12 @@ fn write_value<'o>(
 /// The parts are written first, and named if the change is then decided as before. The old parts go when the record names the new ones; in a
 /// full store there is some room for both, for one such value at a time. Appends take turns, as they write to the same part.
 #[cold]
-pub(crate) fn update<'c, R>(
+pub(crate) fn update<'c>(
     owner: &Owner,
     target: Target<'_>,
-    mut wanted: Wanted<'c>,
-    decide: &mut impl FnMut(Option<&Old<'_>>) -> Decision<'c, R>,
-) -> Result<Updated<R>> {
+    mut wanted: Box<Wanted<'c>>,
+    decide: &mut impl FnMut(Option<&Old<'_>>) -> Change<'c>,
+) -> Result<Done> {
     let mut ask = |parts: Option<&Parts<'_, '_>>| {
         update::change(owner, target, ask_for_home(&owner.region, target.hash), parts, decide)
     };
@@ -188,7 +188,7 @@ pub(crate) fn update<'c, R>(
         if turn.is_some() {
             // It may have grown before it was its turn.
             match ask(None)? {
-                Changed::Done(updated) => return Ok(updated),
+                Changed::Done(done) => return Ok(done),
                 Changed::TooLong(again) => wanted = again,
             }
         }
@@ -203,7 +203,7 @@ pub(crate) fn update<'c, R>(
         let changed = ask(Some(&parts));
         parts.settle(&changed);
         match changed? {
-            Changed::Done(updated) => return Ok(updated),
+            Changed::Done(done) => return Ok(done),
             Changed::TooLong(again) => wanted = again,
         }
     }

@@ -25,7 +25,7 @@ pub(crate) enum Plan<'c> {
     /// Another record takes its place.
     Write(Draft<'c>),
     /// The value is too long for a record, and has to be put in parts first.
-    Long(Change<'c>),
+    Long(Box<Change<'c>>),
 }
 
 /// A record that is to be written.
@@ -59,13 +59,21 @@ impl<'c> Plan<'c> {
             (Change::Append { kind, bytes }, Some(old)) => grow(old, kind, bytes),
             (Change::Word { kind, word }, Some(old)) if fits_word(old, kind)? => Ok(Self::Word(word)),
             (Change::Put { kind, value: Value::Bytes(value), expiry }, _) if value.len() > INLINE_MAX => {
-                Ok(Self::Long(Change::Put { kind, value: Value::Bytes(value), expiry }))
+                Ok(Self::long(Change::Put { kind, value: Value::Bytes(value), expiry }))
             }
             (Change::Append { kind, bytes }, None) if bytes.len() > INLINE_MAX => {
-                Ok(Self::Long(Change::Append { kind, bytes }))
+                Ok(Self::long(Change::Append { kind, bytes }))
             }
             (change, old) => Ok(Self::Write(Draft::new(table, key, old, replaced, change))),
         }
+    }
+}
+
+impl<'c> Plan<'c> {
+    /// In a box, so that a plan is no larger for what is rare.
+    #[cold]
+    fn long(change: Change<'c>) -> Self {
+        Self::Long(Box::new(change))
     }
 }
 
@@ -79,7 +87,7 @@ fn grow<'c>(old: &Old<'_>, kind: u8, bytes: &'c [u8]) -> Result<Plan<'c>> {
         return Ok(Plan::Grow(record.header.grown_to(len), bytes));
     }
     if record.header.is_large() || len > INLINE_MAX {
-        return Ok(Plan::Long(Change::Append { kind, bytes }));
+        return Ok(Plan::long(Change::Append { kind, bytes }));
     }
     let (header, expiry) = (record.header.regrown_to(len), record.expiry(old.region));
     Ok(Plan::Write(Draft { header, expiry, content: Content::Longer(record, bytes) }))
@@ -99,7 +107,8 @@ fn fits_word(old: &Old<'_>, kind: u8) -> Result<bool> {
 
 impl<'c> Draft<'c> {
     /// The record that a change asks for which is neither to keep nor to delete what there is.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
+    #[inline(always)]
     fn new(table: TableId, key: Key<'_>, old: Option<&Old<'_>>, replaced: u64, change: Change<'c>) -> Self {
         let mut traits = Traits { sequence: table.is_versioned.then_some(0), ..Traits::default() };
         let value = match change {
@@ -145,17 +154,16 @@ impl<'c> Draft<'c> {
         matches!(&self.content, Content::Value(value) if self.header.is_large() && Large::of(value).id == parts.id)
     }
 
-    /// Writes the record, which nothing names yet, but for its sequence. `write_value` writes bytes to an address.
-    #[inline]
-    pub(crate) fn write(&self, region: &Region, record: Record, key: Key<'_>, write_value: impl FnOnce(u64, &[u8])) {
+    /// Writes the record, which nothing names yet, but for its sequence and a value that is new as a whole: where that goes, and the value.
+    #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
+    #[inline(always)]
+    pub(crate) fn write(&self, region: &Region, record: Record, key: Key<'_>) -> Option<(u64, &[u8])> {
         match &self.content {
-            Content::Value(value) => {
-                let address = record.write(region, self.expiry, key);
-                write_value(address, value);
-            }
+            Content::Value(value) => Some((record.write(region, self.expiry, key), value)),
             Content::Longer(old, bytes) => {
                 old.copy(region, record);
                 region.write_bytes(record.value_address() + old.header.value_len() as u64, bytes);
+                None
             }
         }
     }

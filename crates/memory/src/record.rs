@@ -165,7 +165,8 @@ impl Record {
     }
 
     /// Writes all of the record but its value and its sequence; gives where the value goes. Nothing names the record yet.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
+    #[inline(always)]
     pub(crate) fn write(self, region: &Region, expiry: Option<u64>, key: Key<'_>) -> u64 {
         let word = |offset: u64, value: u64| region.word(self.address + offset).store(value, Relaxed);
         word(0, self.header.0);

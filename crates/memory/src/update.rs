@@ -9,9 +9,7 @@
 
 use hammerspace_error::{Error, Kind, Result};
 
-#[cfg(test)]
-use crate::change::Change;
-use crate::change::{Decision, Old, Updated};
+use crate::change::{Change, Decision, Old, Updated};
 use crate::commit::{Commit, New};
 use crate::counters::Counted;
 use crate::flight::{ask_for_home, ask_for_record};
@@ -58,20 +56,23 @@ pub(crate) struct Found<'r> {
     pub(crate) old: Old<'r>,
 }
 
+/// A change that was made, or decided not to be.
+pub(crate) struct Done {
+    pub(crate) seen: Option<Seen>,
+    pub(crate) version: Option<u64>,
+}
+
 /// What a change came to.
-pub(crate) enum Changed<'c, R> {
-    Done(Updated<R>),
+pub(crate) enum Changed<'c> {
+    Done(Done),
     /// The value has to be put in parts first.
-    TooLong(Wanted<'c>),
+    TooLong(Box<Wanted<'c>>),
 }
 
 /// What one try came to.
 enum Try<'c> {
-    Done {
-        version: Option<u64>,
-        orphan: Option<Orphan>,
-    },
-    TooLong(Wanted<'c>),
+    Done(Done, Option<Box<Orphan>>),
+    TooLong(Box<Wanted<'c>>),
     /// The head of this stream has no room for a record of this size.
     NoRoom {
         stream: Stream,
@@ -123,21 +124,31 @@ pub(crate) fn update_at<'c, R>(
     place: Place,
     decide: &mut impl FnMut(Option<&Old<'_>>) -> Decision<'c, R>,
 ) -> Result<Updated<R>> {
-    match change(owner, target, place, None, decide)? {
-        Changed::Done(updated) => Ok(updated),
-        Changed::TooLong(wanted) => parts::update(owner, target, wanted, decide),
-    }
+    // Kept here, so that less is carried down and up again.
+    let mut last = None;
+    let decide = &mut |old: Option<&Old<'_>>| {
+        let Decision { change, result } = decide(old);
+        last = Some(result);
+        change
+    };
+    let done = match change(owner, target, place, None, decide)? {
+        Changed::Done(done) => done,
+        Changed::TooLong(wanted) => parts::update(owner, target, wanted, decide)?,
+    };
+    let result = last.expect("it was decided at least once");
+    Ok(Updated { seen: done.seen, version: done.version, result })
 }
 
 /// Makes a change of one record, whose value is in `parts` if it is too long for a record.
-#[inline]
-pub(crate) fn change<'c, R>(
+#[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
+#[inline(always)]
+pub(crate) fn change<'c>(
     owner: &Owner,
     target: Target<'_>,
     mut place: Place,
     parts: Option<&Parts<'_, '_>>,
-    decide: &mut impl FnMut(Option<&Old<'_>>) -> Decision<'c, R>,
-) -> Result<Changed<'c, R>> {
+    decide: &mut impl FnMut(Option<&Old<'_>>) -> Change<'c>,
+) -> Result<Changed<'c>> {
     check_key(target.key)?;
     let mut seat = owner.take_seat();
     // With the writer slot taken, since dropping a table waits for all of them.
@@ -147,14 +158,13 @@ pub(crate) fn change<'c, R>(
     }
     owner.ready_counters(&mut seat, target.table.number)?;
     loop {
-        let (tried, updated) = attempt(owner, &mut seat, target, place, parts, decide)?;
-        match tried {
-            Try::Done { version, orphan } => {
+        match attempt(owner, &mut seat, target, place, parts, decide)? {
+            Try::Done(done, orphan) => {
                 drop(seat);
                 if let Some(orphan) = orphan {
                     orphan.remove(owner);
                 }
-                return Ok(Changed::Done(Updated { version, ..updated }));
+                return Ok(Changed::Done(done));
             }
             Try::TooLong(wanted) => return Ok(Changed::TooLong(wanted)),
             Try::NoRoom { stream, size, who } => owner.make_room(&mut seat, stream, size, who)?,
@@ -166,64 +176,69 @@ pub(crate) fn change<'c, R>(
 
 /// One try. A call of its own: inlined into the loop, much would be worked out ahead, before the home is asked for.
 #[inline(never)]
-fn attempt<'c, R>(
+fn attempt<'c>(
     owner: &Owner,
     seat: &mut Seat,
     target: Target<'_>,
     place: Place,
     parts: Option<&Parts<'_, '_>>,
-    decide: &mut impl FnMut(Option<&Old<'_>>) -> Decision<'c, R>,
-) -> Result<(Try<'c>, Updated<R>)> {
+    decide: &mut impl FnMut(Option<&Old<'_>>) -> Change<'c>,
+) -> Result<Try<'c>> {
     let region = &owner.region;
     let home = Locked::at(region, place, target.hash, owner.incarnation)?;
     let found = target.find(region, &home);
     let seen = found.as_ref().map(|found| Seen::of(region, found.old.record)).filter(|seen| !seen.is_expired());
     let visible = found.as_ref().filter(|_| seen.is_some()).map(|found| &found.old);
-    let Decision { change, result } = decide(visible);
-    let change = match parts {
-        Some(parts) => parts.instead_of(visible, change),
-        None => change,
-    };
+    let mut change = decide(visible);
+    if let Some(parts) = parts {
+        change = parts.instead_of(visible, change);
+    }
     let replaced = found.as_ref().map_or(0, |found| found.old.record.size);
-    let tried = match (Plan::of(target.table, target.key, visible, replaced, change)?, found) {
-        (Plan::Write(draft), found) => replace(owner, seat, target, &home, found.as_ref(), &draft),
-        (Plan::Grow(header, bytes), Some(found)) => grow(owner, seat, &home, &found, header, bytes),
+    let done = |version| Ok(Try::Done(Done { seen, version }, None));
+    match (Plan::of(target.table, target.key, visible, replaced, change)?, &found) {
+        (Plan::Write(draft), found) => Ok(replace(owner, seat, target, &home, found.as_ref(), seen, &draft)),
+        (Plan::Grow(header, bytes), Some(found)) => done(grow(owner, seat, &home, found, header, bytes)),
         (Plan::Word(word), Some(found)) => {
-            owner.commit(&home, &found.becomes(New::Word(word)));
-            Try::Done { version: found.old.record.version(region), orphan: None }
+            owner.commit(&home, found.becomes(New::Word(word)));
+            done(found.old.record.version(region))
         }
-        (Plan::Remove, Some(found)) => remove(owner, seat, target, &home, &found),
-        (Plan::Remove, None) => Try::Done { version: None, orphan: None },
-        (Plan::Keep, _) => Try::Done { version: seen.and_then(|seen| seen.version()), orphan: None },
-        (Plan::Long(change), found) => {
-            let visible = found.as_ref().filter(|_| seen.is_some()).map(|found| &found.old);
-            Try::TooLong(Wanted::new(visible, change))
+        (Plan::Remove, Some(found)) => {
+            let orphan = remove(owner, seat, target, &home, found);
+            Ok(Try::Done(Done { seen, version: None }, orphan))
         }
+        (Plan::Remove, None) => done(None),
+        (Plan::Keep, _) => done(seen.and_then(|seen| seen.version())),
+        (Plan::Long(change), _) => Ok(Try::TooLong(Box::new(Wanted::new(visible, *change)))),
         (Plan::Grow(..) | Plan::Word(_), None) => unreachable!("what changes in place is there"),
-    };
-    Ok((tried, Updated { seen, version: None, result }))
+    }
 }
 
 /// Makes the value longer where it lies.
 #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
 #[inline(always)]
-fn grow<'c>(owner: &Owner, seat: &Seat, home: &Locked<'_>, found: &Found<'_>, header: Header, bytes: &[u8]) -> Try<'c> {
+fn grow(owner: &Owner, seat: &Seat, home: &Locked<'_>, found: &Found<'_>, header: Header, bytes: &[u8]) -> Option<u64> {
     let (region, old) = (&owner.region, found.old.record);
     region.write_bytes(old.value_address() + old.header.value_len() as u64, bytes);
-    owner.commit(home, &found.becomes(New::Grown(header)));
+    owner.commit(home, found.becomes(New::Grown(header)));
     seat.tally(region, Counted::grown(bytes.len()));
-    Try::Done { version: Record { header, ..old }.version(region), orphan: None }
+    Record { header, ..old }.version(region)
 }
 
-/// Lets nothing take the place of a record.
-fn remove<'c>(owner: &Owner, seat: &mut Seat, target: Target<'_>, home: &Locked<'_>, found: &Found<'_>) -> Try<'c> {
-    // Noted before nothing names the parts.
-    let orphan = Orphan::of(&found.old, target.hash);
+/// Lets nothing take the place of a record. Gives the parts that nothing names any more.
+fn remove(
+    owner: &Owner,
+    seat: &mut Seat,
+    target: Target<'_>,
+    home: &Locked<'_>,
+    found: &Found<'_>,
+) -> Option<Box<Orphan>> {
+    // Noted before nothing names them.
+    let orphan = found.old.large().and_then(|_| orphan_of(found, target));
     let gone = Counted::of(&owner.region, found.old.record);
-    owner.commit(home, &found.becomes(New::Nothing));
+    owner.commit(home, found.becomes(New::Nothing));
     seat.bury(&owner.region, found.old.record);
     seat.tally(&owner.region, Counted::default().minus(gone));
-    Try::Done { version: None, orphan }
+    orphan
 }
 
 /// Lets another record take the place of what there is, or of nothing.
@@ -235,6 +250,7 @@ fn replace<'c>(
     target: Target<'_>,
     home: &Locked<'_>,
     found: Option<&Found<'_>>,
+    seen: Option<Seen>,
     draft: &Draft<'_>,
 ) -> Try<'c> {
     let region = &owner.region;
@@ -259,28 +275,35 @@ fn replace<'c>(
     };
     let address = filling.as_ref().map_or_else(|| head.next(), |filling| filling.refill(draft.header, size));
     let record = Record::new(address, draft.header);
-    draft.write(region, record, target.key, |address, value| match &filling {
-        Some(filling) => filling.write_value(owner.live(), address, value),
-        None => region.write_bytes(address, value),
-    });
+    match (draft.write(region, record, target.key), &filling) {
+        (Some((address, value)), Some(filling)) => filling.write_value(owner.live(), address, value),
+        (Some((address, value)), None) => region.write_bytes(address, value),
+        (None, _) => {}
+    }
     seat.enliven(size);
     match &filling {
         Some(_) => seat.count_filled(owner, size),
         None => seat.head(stream).commit(region, record, draft.expiry),
     }
-    let orphan = orphaned.and(found).and_then(|found| Orphan::of(&found.old, target.hash));
+    let orphan = orphaned.and(found).and_then(|found| orphan_of(found, target));
     let old = found.map(|found| found.old.record);
     if let Some(old) = old {
         seat.holes.add(region, old, size);
     }
     let added = old.map_or_else(|| Counted::of(region, record), |old| Counted::of_replacing(region, old, record));
-    let sequence = owner.commit(home, &Commit { at, slot, old, new: New::Record(record) });
+    let sequence = owner.commit(home, Commit { at, slot, old, new: New::Record(record) });
     if let Some(old) = old {
         seat.bury(region, old);
     }
     seat.tally(region, added);
     let version = sequence.filter(|_| record.header.is_versioned()).map(|sequence| record.header.version_of(sequence));
-    Try::Done { version, orphan }
+    Try::Done(Done { seen, version }, orphan)
+}
+
+/// The parts of a record's value, in a box, as few records have any.
+#[cold]
+fn orphan_of(found: &Found<'_>, target: Target<'_>) -> Option<Box<Orphan>> {
+    Orphan::of(&found.old, target.hash).map(Box::new)
 }
 
 impl<'r> Found<'r> {

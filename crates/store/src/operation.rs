@@ -54,7 +54,7 @@ pub struct Request<'o> {
 }
 
 /// What a decision tells the caller.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// The operation is made.
     Done(Done),
@@ -71,14 +71,12 @@ pub(crate) enum Verdict {
 }
 
 /// An operation that is made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Done {
     /// Bytes of the value that there is now.
     pub(crate) len: u64,
     /// That value, if it is a number that was merged.
     pub(crate) number: Option<i64>,
-    /// The value before, if it was asked for.
-    pub(crate) old: Option<Vec<u8>>,
 }
 
 impl<'o> From<Operation<'o>> for Request<'o> {
@@ -111,7 +109,8 @@ impl<'o> Request<'o> {
     }
 
     /// Decides what becomes of a record.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
+    #[inline(always)]
     pub(crate) fn decide(&self, table: TableId, old: Option<&Old<'_>>) -> Decision<'o, Verdict> {
         let is_wanted = match self.condition {
             Condition::Always => true,
@@ -120,8 +119,7 @@ impl<'o> Request<'o> {
         if !is_wanted {
             return Decision { change: Change::Keep, result: Verdict::Refused };
         }
-        let decision = self.operation.decide(old);
-        if self.returns_old { with_old(decision, old) } else { decision }
+        self.operation.decide(old)
     }
 
     /// Says why a number is beyond 64 bits.
@@ -146,7 +144,8 @@ impl<'o> Request<'o> {
 }
 
 impl<'o> Operation<'o> {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
+    #[inline(always)]
     fn decide(&self, old: Option<&Old<'_>>) -> Decision<'o, Verdict> {
         let (change, done) = match *self {
             Self::Put { kind, value, expiry } => {
@@ -180,7 +179,7 @@ fn merge<'o>(
     let code = kind.code();
     let expiry = || old.map_or_else(|| millis(expiry), |old| old.meta().expiry);
     let len = old.map_or(0, Old::len);
-    let done = |change, len, number| Decision { change, result: Verdict::Done(Done { len, number, old: None }) };
+    let done = |change, len, number| Decision { change, result: Verdict::Done(Done { len, number }) };
     match kind.fold(old, operand) {
         Folded::Overflow => refused(Verdict::Overflow),
         Folded::Damaged => refused(Verdict::Damaged),
@@ -208,17 +207,4 @@ fn put(kind: u8, value: &[u8], expiry: Option<u64>) -> Change<'_> {
 #[inline]
 fn millis(expiry: Option<SystemTime>) -> Option<u64> {
     expiry.map(expiry::to_millis)
-}
-
-/// Lets a decision carry the value that was there before.
-#[cold]
-fn with_old<'o>(decision: Decision<'o, Verdict>, old: Option<&Old<'_>>) -> Decision<'o, Verdict> {
-    let mut bytes = Vec::new();
-    match (decision.result, old) {
-        (Verdict::Done(done), Some(old)) if old.read(&mut bytes) => {
-            Decision { change: decision.change, result: Verdict::Done(Done { old: Some(bytes), ..done }) }
-        }
-        (Verdict::Done(_), Some(_)) => Decision { change: Change::Keep, result: Verdict::Damaged },
-        (result, _) => Decision { change: decision.change, result },
-    }
 }

@@ -87,13 +87,29 @@ impl Table {
     /// [`Kind::Full`] if it takes more room than there is; [`Kind::Invalid`] if there is a value of another kind, into which nothing can be
     /// merged, or if a sum is beyond 64 bits: the value stays as it was.
     pub fn apply<'k>(&self, key: impl Into<Key<'k>>, request: &Request<'_>) -> Result<Reply> {
-        request.check()?;
-        request.reply(self.change(key.into(), request)?)
+        let mut old = None;
+        let updated = self.change(key.into(), request, |there| match there.filter(|_| request.returns_old) {
+            Some(there) => {
+                let mut bytes = Vec::new();
+                let is_read = there.read(&mut bytes);
+                old = Some(bytes);
+                is_read
+            }
+            None => true,
+        })?;
+        let reply = request.reply(updated)?;
+        Ok(Reply { old: old.filter(|_| reply.is_done), ..reply })
     }
 
-    /// Makes a request until it was made to this table.
+    /// Makes a request until it was made to this table. `look` sees the record first, and says whether it could be read.
     #[inline]
-    fn change(&self, key: Key<'_>, request: &Request<'_>) -> Result<Updated<Verdict>> {
+    fn change(
+        &self,
+        key: Key<'_>,
+        request: &Request<'_>,
+        mut look: impl FnMut(Option<&Old<'_>>) -> bool,
+    ) -> Result<Updated<Verdict>> {
+        request.check()?;
         let memory = self.shared.memory()?;
         let mut waits = 0..WAITS_MAX;
         loop {
@@ -101,7 +117,13 @@ impl Table {
             let table = known.get().id();
             request.condition.check(table.is_versioned)?;
             let changes = self.shared.changes.count();
-            match memory.update(table, key, |old| self.decide(&known, request, old)) {
+            let updated = memory.update(table, key, |old| {
+                if !look(old) {
+                    return Decision { change: Change::Keep, result: Verdict::Damaged };
+                }
+                self.decide(&known, request, old)
+            });
+            match updated {
                 Ok(updated) if updated.result != Verdict::Stale => return Ok(updated),
                 Ok(_) => {}
                 Err(error) if self.is_retried(error.kind(), known.get(), changes, &mut waits)? => {}
@@ -112,7 +134,8 @@ impl Table {
     }
 
     /// Decides under the lock of the key's record, where the number is the table's.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
+    #[inline(always)]
     fn decide<'o>(&self, known: &Cell<Known>, request: &Request<'o>, old: Option<&Old<'_>>) -> Decision<'o, Verdict> {
         if self.holds(known) {
             return request.decide(known.get().id(), old);
@@ -137,7 +160,7 @@ impl Table {
     /// [`Kind::Full`] if that takes more room than there is.
     pub fn put<'k>(&self, key: impl Into<Key<'k>>, value: impl AsRef<[u8]>) -> Result<Option<u64>> {
         let put = Operation::Put { kind: ValueKind::Bytes, value: value.as_ref(), expiry: None };
-        Ok(self.change(key.into(), &put.into())?.version)
+        Ok(self.change(key.into(), &put.into(), |_| true)?.version)
     }
 
     /// Puts a value of some kind, with an expiry, under a condition.
@@ -206,15 +229,17 @@ impl Table {
     /// [`Kind::Invalid`] if there is a value of another kind, which stays as it is.
     #[inline]
     pub fn merge<'k>(&self, key: impl Into<Key<'k>>, kind: ValueKind, operand: impl AsRef<[u8]>) -> Result<Merged> {
-        let request = Operation::Merge { kind, operand: operand.as_ref(), expiry: None }.into();
-        let Reply { version, len, number, .. } = self.apply(key, &request)?;
-        Ok(Merged { version, len, number })
+        let request = Request::from(Operation::Merge { kind, operand: operand.as_ref(), expiry: None });
+        let updated = self.change(key.into(), &request, |_| true)?;
+        let Done { len, number } = request.done(updated.result)?.unwrap_or_default();
+        Ok(Merged { version: updated.version, len, number })
     }
 
     /// Merges many operands, one after the other, with the misses of the cache of many keys at the same time. The first error ends
     /// it; what came before is merged.
     pub fn merge_many<O: AsRef<[u8]>>(&self, kind: ValueKind, operands: &[(Key<'_>, O)]) -> Result<()> {
-        let request = |at: usize| Operation::Merge { kind, operand: operands[at].1.as_ref(), expiry: None }.into();
+        let request =
+            |at: usize| Request::from(Operation::Merge { kind, operand: operands[at].1.as_ref(), expiry: None });
         let (memory, done) = (self.shared.memory()?, Cell::new(0));
         while done.get() < operands.len() {
             let (first, known) = (done.get(), Cell::new(self.known()));
@@ -229,7 +254,7 @@ impl Table {
                 },
                 |at, updated| match updated.result {
                     Verdict::Stale => Err(Error::new(Kind::Missing, "another number is the table's")),
-                    _ => request(first + at).reply(updated).map(|_| done.set(first + at + 1)),
+                    verdict => request(first + at).done(verdict).map(|_| done.set(first + at + 1)),
                 },
             );
             if merged.is_err() {
@@ -244,18 +269,24 @@ impl Table {
 
 impl Request<'_> {
     /// What the caller is told.
-    #[inline]
     fn reply(&self, updated: Updated<Verdict>) -> Result<Reply> {
         let (version, before) = (updated.version, updated.before().map(Meta::of));
-        let (is_done, done) = match updated.result {
-            Verdict::Done(done) => (true, done),
-            Verdict::Refused => (false, Done::default()),
-            Verdict::WrongKind(there) => return Err(self.wrong_kind(there)),
-            Verdict::Overflow => return Err(self.overflow()),
-            Verdict::Damaged => return Err(damaged()),
+        let done = self.done(updated.result)?;
+        let Done { len, number } = done.unwrap_or_default();
+        Ok(Reply { is_done: done.is_some(), version, before, len, number, old: None })
+    }
+
+    /// What was done; `None` if the condition did not hold.
+    #[inline]
+    fn done(&self, verdict: Verdict) -> Result<Option<Done>> {
+        match verdict {
+            Verdict::Done(done) => Ok(Some(done)),
+            Verdict::Refused => Ok(None),
+            Verdict::WrongKind(there) => Err(self.wrong_kind(there)),
+            Verdict::Overflow => Err(self.overflow()),
+            Verdict::Damaged => Err(damaged()),
             Verdict::Stale => unreachable!("a stale decision is made anew"),
-        };
-        Ok(Reply { is_done, version, before, len: done.len, number: done.number, old: done.old })
+        }
     }
 }
 
