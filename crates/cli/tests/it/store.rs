@@ -257,9 +257,9 @@ fn canary_damage_is_noticed_when_its_test_is_done() {
     let region = File::options().read(true).write(true).open(region).unwrap();
     let mut segments_max = [0; 8];
     region.read_exact_at(&mut segments_max, 48).unwrap();
-    // What the ledger says of each segment, behind the superblock and the generations, and in it which tables have records there.
-    let ledger = 4096 + u64::from_le_bytes(segments_max) * 8;
-    (0..16).for_each(|segment| region.write_all_at(&[0; 8], ledger + segment * 64 + 32).unwrap());
+    // Behind the superblock and the segments' entries: how each segment is used, and in that which tables have records there.
+    let usage = (4096 + u64::from_le_bytes(segments_max) * 16).next_multiple_of(128);
+    (0..16).for_each(|segment| region.write_all_at(&[0; 8], usage + segment * 128 + 32).unwrap());
 }
 
 /// A reader that does not see this sees nothing.
