@@ -27,8 +27,8 @@ type Result<T = ()> = std::result::Result<T, String>;
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask", version)]
 enum Menu {
-    /// Install what the suites need, then run every one of them; all of CI.
-    Test,
+    /// Install what the suites need, then run every one of them, which is all of CI; or single steps.
+    Test(test::Options),
     /// Look for what no compiler sees: dead links, dead files, pages that no test reads, leftovers.
     Tidy,
     /// Measure beside the peers.
@@ -43,7 +43,7 @@ enum Menu {
 
 fn main() -> ExitCode {
     let succeeded = match Menu::parse() {
-        Menu::Test => test::everything(),
+        Menu::Test(options) => test::run_steps(&options),
         Menu::Tidy => said(tidy::check()),
         Menu::Bench(options) => said(bench::run(&options)),
         Menu::Fuzz(options) => said(fuzz::run_all(&options)),
