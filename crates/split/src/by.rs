@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Utc};
 use hammerspace_error::{Error, Kind, Result};
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -38,12 +38,12 @@ impl Span {
 
     /// The span that an instant falls into, in UTC.
     fn of(self, at: DateTime<Utc>) -> String {
-        at.format(match self {
-            Self::Hour => "%Y-%m-%dT%H",
-            Self::Day => "%Y-%m-%d",
-            Self::Month => "%Y-%m",
-        })
-        .to_string()
+        let date = at.date_naive();
+        match self {
+            Self::Hour => format!("{date}T{:02}", at.hour()),
+            Self::Day => date.to_string(),
+            Self::Month => format!("{:04}-{:02}", date.year(), date.month()),
+        }
     }
 }
 

@@ -44,6 +44,24 @@ pub(crate) struct Mark {
     values: usize,
 }
 
+/// The same on the values of any type.
+macro_rules! each {
+    ($values:expr, $inner:ident => $then:expr) => {
+        match $values {
+            Values::Bool($inner) => $then,
+            Values::Int32($inner) => $then,
+            Values::Int64($inner) => $then,
+            Values::Int96($inner) => $then,
+            Values::Float($inner) => $then,
+            Values::Double($inner) => $then,
+            Values::Bytes($inner) | Values::Fixed($inner) => $then,
+        }
+    };
+}
+
+/// Entries that a column keeps room for.
+const USUAL: usize = 1 << 14;
+
 impl Strings {
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
@@ -53,6 +71,10 @@ impl Strings {
     fn truncate(&mut self, len: usize) {
         self.ends.truncate(len);
         self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
+    }
+
+    fn shrink_to(&mut self, len: usize) {
+        self.ends.shrink_to(len);
     }
 
     /// All strings, as shares of one buffer.
@@ -116,6 +138,13 @@ impl Column {
         self.values.truncate(mark.values);
     }
 
+    /// Gives memory back that a long record has taken.
+    fn shrink(&mut self) {
+        self.defs.shrink_to(USUAL);
+        self.reps.shrink_to(USUAL);
+        each!(&mut self.values, values => values.shrink_to(USUAL));
+    }
+
     /// Hands everything to a writer of the same leaf.
     pub(crate) fn flush(&mut self, to: &mut ColumnWriter) -> Result<()> {
         let defs = (self.max_def > 0).then_some(&self.defs[..]);
@@ -136,23 +165,9 @@ impl Column {
             _ => unreachable!("the writer was made for this leaf"),
         };
         self.truncate(Mark::default());
+        self.shrink();
         written.map(drop)
     }
-}
-
-/// The same on the values of any type.
-macro_rules! each {
-    ($values:expr, $inner:ident => $then:expr) => {
-        match $values {
-            Values::Bool($inner) => $then,
-            Values::Int32($inner) => $then,
-            Values::Int64($inner) => $then,
-            Values::Int96($inner) => $then,
-            Values::Float($inner) => $then,
-            Values::Double($inner) => $then,
-            Values::Bytes($inner) | Values::Fixed($inner) => $then,
-        }
-    };
 }
 
 impl Strings {

@@ -5,7 +5,7 @@ use parquet::errors::ParquetError;
 
 use crate::assembler::Assembler;
 use crate::automaton::Automaton;
-use crate::read::{Reader, unreadable};
+use crate::read::{Reader, guarded, unreadable};
 use crate::render;
 use crate::stream::{Stream, Value};
 
@@ -20,6 +20,15 @@ impl Reader {
     /// several fields, or of one with lists on its way, the value is a JSON object. A record whose value is null is left
     /// out; a null key is an error. Fields are named as in [`Schema::select`](crate::Schema::select).
     pub fn pairs(
+        &self,
+        key: &str,
+        values: &[impl AsRef<str>],
+        put: impl FnMut(&[u8], &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        guarded(|| self.each_pair(key, values, put))
+    }
+
+    fn each_pair(
         &self,
         key: &str,
         values: &[impl AsRef<str>],

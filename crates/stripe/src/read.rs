@@ -1,6 +1,7 @@
 //! Parquet files, read: only the columns asked for.
 
 use std::io::{self, BufReader, Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -38,9 +39,11 @@ impl Reader {
     /// Reads what a file ends with.
     pub fn new(file: File) -> Result<Self> {
         let source = Source::new(file)?;
-        let file = SerializedFileReader::new(source.clone()).map_err(unreadable)?;
-        let schema = Schema::of_type(&file.metadata().file_metadata().schema_descr().root_schema_ptr())?;
-        Ok(Self { file, source, schema })
+        guarded(|| {
+            let file = SerializedFileReader::new(source.clone()).map_err(unreadable)?;
+            let schema = Schema::of_type(&file.metadata().file_metadata().schema_descr().root_schema_ptr())?;
+            Ok(Self { file, source, schema })
+        })
     }
 
     /// What its records look like.
@@ -69,7 +72,7 @@ impl Reader {
             let _ = (0..self.row_groups()).all(next);
             Ok(())
         };
-        let work = |group, put: &mut dyn FnMut(Vec<u8>) -> bool| self.assemble(group, &automaton, put);
+        let work = |group, put: &mut dyn FnMut(Vec<u8>) -> bool| guarded(|| self.assemble(group, &automaton, put));
         in_order(workers, produce, work, |lines: Vec<u8>| put(&lines))
     }
 
@@ -182,15 +185,33 @@ impl Read for From {
     }
 }
 
+/// Makes an error of a panic: the library takes some damage for a mistake of its caller.
+pub(crate) fn guarded<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
+        let finding = "the file breaks a rule of its format, and cannot be read any further";
+        Err(Error::new(Kind::Corrupt, finding).remedy("restore the file, or write it again"))
+    })
+}
+
 /// What keeps a file from being read.
 pub(crate) fn unreadable(error: ParquetError) -> Error {
+    let damaged = |what: String| Error::new(Kind::Corrupt, what).remedy("restore the file, or write it again");
     match error {
-        ParquetError::External(cause) => match cause.downcast::<Error>() {
-            Ok(cause) => *cause,
-            Err(cause) => Error::new(Kind::Io, format!("read the file: {cause}")),
-        },
+        ParquetError::External(cause) => system(&*cause).unwrap_or_else(|| damaged(cause.to_string())),
         ParquetError::NYI(what) => Error::new(Kind::Unsupported, what)
             .remedy("write it with zstd, snappy or no compression, and plain or dictionary encoding"),
-        other => Error::new(Kind::Corrupt, other.to_string()).remedy("restore the file, or write it again"),
+        other => damaged(other.to_string()),
+    }
+}
+
+/// What the operating system said, if it did; decoders report damage in the same way.
+fn system(cause: &(dyn std::error::Error + 'static)) -> Option<Error> {
+    if let Some(error) = cause.downcast_ref::<Error>() {
+        return Some(error.clone());
+    }
+    let cause = cause.downcast_ref::<io::Error>()?;
+    match cause.raw_os_error() {
+        Some(code) => Some(Error::io("read the file", io::Error::from_raw_os_error(code))),
+        None => cause.get_ref()?.downcast_ref::<Error>().cloned(),
     }
 }
