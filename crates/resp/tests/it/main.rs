@@ -1,0 +1,4 @@
+//! RESP against itself and against redis-server.
+
+mod replies;
+mod requests;
