@@ -64,9 +64,9 @@ RSpec.describe Hammerspace::Refresh do
     end
 
     # Ten times a second it reads where `current` points, for those who publish unannounced. In a child that has just looked
-    # the next time is far off; in one that was made to wait it is not.
+    # the next time is far off; in one that was made to wait it is not, as most are on a busy machine.
     it 'makes no system call' do
-      expect(5.times.any? { without_system_calls? { many_requests } }).to be(true)
+      expect(20.times.any? { without_system_calls? { many_requests } }).to be(true)
     end
 
     it 'makes none in an empty space either, and lookups make none' do
@@ -76,7 +76,7 @@ RSpec.describe Hammerspace::Refresh do
         -> { 1000.times { hash['a'] } }
       end
       [method(:many_requests), lookups].each do |work|
-        expect(5.times.any? { without_system_calls?(&work) }).to be(true)
+        expect(20.times.any? { without_system_calls?(&work) }).to be(true)
       end
       publish('a' => '2')
       expect([hash.refresh, hash['a']]).to eq([true, '2'])
