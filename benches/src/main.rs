@@ -154,6 +154,12 @@ mod tests {
     #[test]
     fn an_unknown_bench_is_refused_by_naming_those_there_are() {
         let options = Options { name: Some("spice".into()), small: true, json: false };
-        assert!(measure(&options).err().unwrap().to_string().contains("there are: count, lfs, space, sparkey, sparkey-abi, store-"));
+        assert!(
+            measure(&options)
+                .err()
+                .unwrap()
+                .to_string()
+                .contains("there are: count, lfs, space, sparkey, sparkey-abi, store-")
+        );
     }
 }
