@@ -114,7 +114,11 @@ impl Writer {
 
     /// Starts again, from nothing.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, hammerspace::Writer::clear)
+        let cleared = py.detach(|| {
+            let mut draft = self.draft.lock().unwrap_or_else(PoisonError::into_inner);
+            draft.as_mut().map(hammerspace::Writer::clear)
+        });
+        cleared.ok_or_else(ended)?.map_err(raised)
     }
 
     /// Makes it the current version, to which the space it was begun on moves on. Gives its number. Where that fails it is pending

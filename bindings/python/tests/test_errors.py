@@ -79,8 +79,8 @@ def test_a_remedy_names_what_there_is_in_python(path: Path) -> None:
         hammerspace.open(path / "space")
     ours = {*dir(Space), *inspect.signature(hammerspace.open).parameters, "hammerspace load"}
     for caught in [nowhere, no_version, dangling]:
-        named = re.findall("`(.*?)`", caught.value.remedy or "")
-        assert named and ours.issuperset(named), caught.value.remedy
+        remedy = caught.value.remedy
+        assert remedy and ours.issuperset(re.findall("`(.*?)`", remedy)), remedy
 
 
 IN_ANOTHER_INTERPRETER = """
