@@ -191,7 +191,7 @@ impl File {
     }
 
     /// Gives `len` bytes from `offset` on their place on the file system, so that writing there through a mapping cannot fail
-    /// later. [`Kind::Full`](hammerspace_error::Kind::Full) where there is no room.
+    /// later. [`Kind::Full`] where there is no room.
     pub fn allocate(&self, offset: u64, len: u64) -> Result<()> {
         self.named("allocate room in", || {
             let allocate = || fallocate(&self.inner, FallocateFlags::KEEP_SIZE, offset, len);
