@@ -123,7 +123,7 @@ impl Refusal {
     }
 }
 
-/// The whole command line: for the parser, and for those who describe it, completions and man pages.
+/// The whole command line: for the parser, completions and man pages.
 pub(crate) fn command() -> clap::Command {
     with_examples(Hammerspace::command())
 }

@@ -51,8 +51,8 @@ pub(crate) fn part_of(key: &[u8]) -> Option<(u64, u64)> {
     Some((u64::from_le_bytes(id), u64::from_le_bytes(part)))
 }
 
-fn target<'k>(region: &Region, who: For, key: &'k [u8; 16]) -> Target<'k> {
-    Target::of(region, PARTS, Key::Bytes(key), who)
+fn target<'k>(region: &Region, priority: For, key: &'k [u8; 16]) -> Target<'k> {
+    Target::of(region, PARTS, Key::Bytes(key), priority)
 }
 
 fn hash(region: &Region, key: &[u8; 16]) -> u64 {
@@ -72,7 +72,7 @@ fn check(len: u64) -> Result<()> {
 pub(crate) type Written<'o> = (Large, Pending<'o>);
 
 /// Writes the value of a key of this hash in parts, which nothing names yet.
-pub(crate) fn write<'o>(owner: &'o Owner, who: For, hash: u64, value: &[&[u8]]) -> Result<Written<'o>> {
+pub(crate) fn write<'o>(owner: &'o Owner, priority: For, hash: u64, value: &[&[u8]]) -> Result<Written<'o>> {
     let len = value.iter().map(|piece| piece.len() as u64).sum();
     check(len)?;
     let id = owner.region.word(LARGE).fetch_add(1, Relaxed);
@@ -80,7 +80,7 @@ pub(crate) fn write<'o>(owner: &'o Owner, who: For, hash: u64, value: &[&[u8]]) 
     let mut large = Large { id, len: 0 };
     for piece in value {
         // Nobody but us knows these parts: what is not there any more is damaged.
-        let extended = extend(owner, who, &mut large, piece);
+        let extended = extend(owner, priority, &mut large, piece);
         if let Err(error) = extended.and_then(|is_whole| is_whole.then_some(()).ok_or_else(|| incomplete(large))) {
             remove(owner, large);
             return Err(error);
@@ -90,13 +90,13 @@ pub(crate) fn write<'o>(owner: &'o Owner, who: For, hash: u64, value: &[&[u8]]) 
 }
 
 /// Appends to the parts of a value. `false`, and nothing appended, if it has been replaced and its last part removed.
-pub(crate) fn extend(owner: &Owner, who: For, large: &mut Large, mut bytes: &[u8]) -> Result<bool> {
+pub(crate) fn extend(owner: &Owner, priority: For, large: &mut Large, mut bytes: &[u8]) -> Result<bool> {
     check(large.len + bytes.len() as u64)?;
     while !bytes.is_empty() {
         let (part, within) = (large.len / PART_LEN, (large.len % PART_LEN) as usize);
         let (now, rest) = bytes.split_at(bytes.len().min(PART_LEN as usize - within));
         let key = part_key(large.id, part);
-        let extended = update(owner, target(&owner.region, who, &key), |old| extend_part(old, within, now))?;
+        let extended = update(owner, target(&owner.region, priority, &key), |old| extend_part(old, within, now))?;
         if !extended.result {
             return Ok(false);
         }

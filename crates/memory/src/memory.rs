@@ -190,7 +190,7 @@ impl Memory {
         self.check()?;
         let hash = |at: usize| key(at).hash(self.owner.region.seed, table.number);
         in_flight(&self.owner.region, count, hash, |at, flight| {
-            let target = Target { table, key: key(at), hash: flight.hash, who: For::User };
+            let target = Target { table, key: key(at), hash: flight.hash, priority: For::User };
             each(at, update_at(&self.owner, target, flight.place, &mut |old| decide(at, old).into())?)
         })
     }
@@ -218,8 +218,8 @@ impl Memory {
         self.update(table, key, |_| Change::Append { kind, bytes })
     }
 
-    fn target<'k>(&self, table: TableId, key: Key<'k>, who: For) -> Target<'k> {
-        Target::of(&self.owner.region, table, key, who)
+    fn target<'k>(&self, table: TableId, key: Key<'k>, priority: For) -> Target<'k> {
+        Target::of(&self.owner.region, table, key, priority)
     }
 
     /// Drops a table, which is not in the list of tables any more. Waits for each thread to end the change it is at, and each cleaner its

@@ -125,7 +125,7 @@ impl Owner {
 
     /// Removes a record.
     pub(crate) fn remove(&self, home: &Locked<'_>, found: &Found<'_>) {
-        // First: once the slot is empty, whoever purges the table may take it for empty, and let it begin anew.
+        // First: once the slot is empty, a purge may find nothing left of the table, and free its number.
         self.discount(found.old.record);
         self.commit(home, found.becomes(New::Nothing));
         Segment::bury_record(&self.region, found.old.record);

@@ -51,11 +51,11 @@ impl Base {
     /// not there.
     fn lengthen<'o>(&self, owner: &'o Owner, target: Target<'_>, bytes: &[u8]) -> Result<Option<Written<'o>>> {
         let Some(before) = self.parts() else {
-            return write(owner, target.who, target.hash, &[&self.value, bytes]).map(Some);
+            return write(owner, target.priority, target.hash, &[&self.value, bytes]).map(Some);
         };
         let pending = Pending::begin(owner, before.id, target.hash)?;
         let mut large = before;
-        match extend(owner, target.who, &mut large, bytes) {
+        match extend(owner, target.priority, &mut large, bytes) {
             Ok(is_there) => Ok(is_there.then_some((large, pending))),
             Err(error) => {
                 remove_beyond(owner, before.len, large);
@@ -106,7 +106,7 @@ impl<'o, 'w> Parts<'o, 'w> {
             (Change::Append { bytes, .. }, Some(base)) => {
                 base.lengthen(owner, target, bytes)?.map(|parts| (parts, turn))
             }
-            (Change::Append { bytes, .. }, None) => Some((write(owner, target.who, target.hash, &[bytes])?, turn)),
+            (Change::Append { bytes, .. }, None) => Some((write(owner, target.priority, target.hash, &[bytes])?, turn)),
             (Change::Put { value: Value::Bytes(value), .. }, _) => Some(write_value(owner, target, value, turn)?),
             _ => unreachable!("only values that are put or appended to are long"),
         };
@@ -156,7 +156,7 @@ fn write_value<'o>(
     value: &[u8],
     turn: Turn<'o>,
 ) -> Result<(Written<'o>, Turn<'o>)> {
-    match write(owner, target.who, target.hash, &[value]) {
+    match write(owner, target.priority, target.hash, &[value]) {
         Err(full) if full.kind() == Kind::Full => {
             let turn = turn.unwrap_or_else(|| lock(&owner.large));
             if value.len() as u64 > len_in_parts(&owner.region, target)? {

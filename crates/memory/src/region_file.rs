@@ -1,4 +1,4 @@
-//! The file of a region: who owns it, and the room that its file system has for it.
+//! The file of a region: its owner's lock, and the room that its file system has for it.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::geometry::{COUNTER_BLOCK, LEDGER_ENTRY, Layout, SEGMENT_ENTRY, WORD};
 use crate::pool::Backing;
 use crate::region::{OWNER, Region};
 
-/// How often, at an interval of a millisecond, a lock is tried again that somebody has who may be looking at it only.
+/// How often, at an interval of a millisecond, a lock is tried again whose holder may only be looking at it.
 const LOCK_TRIES: u32 = 20;
 /// The same of one that readers are looking at, of whom there may be many.
 const SHARED_TRIES: u32 = 1000;
@@ -42,7 +42,7 @@ impl RegionFile {
         let again = File::open(path)?;
         if !again.is_same_as(&file)? {
             let error = Error::new(Kind::Busy, "the region's file is being replaced by another").file(path);
-            return Err(error.remedy("see who does that, and try again"));
+            return Err(error.remedy("find the process that does that, and try again"));
         }
         let lock = try_to_own(again)?.ok_or_else(|| owned_by_others(path, owner_in(&file)))?;
         Ok(Self { file, lock: Some(lock) })

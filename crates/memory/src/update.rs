@@ -45,8 +45,8 @@ pub(crate) struct Target<'k> {
     pub(crate) table: TableId,
     pub(crate) key: Key<'k>,
     pub(crate) hash: u64,
-    /// Who asks for what it takes beyond what it gives back.
-    pub(crate) who: For,
+    /// For what it takes beyond what it gives back.
+    pub(crate) priority: For,
 }
 
 /// A record that there is, and the slot that names it.
@@ -77,15 +77,15 @@ enum Try<'c> {
     NoRoom {
         stream: Stream,
         size: u64,
-        who: For,
+        priority: For,
     },
     /// The key's page, which is this one, has no slot for it.
     NoSlot(Place),
 }
 
 impl<'k> Target<'k> {
-    pub(crate) fn of(region: &Region, table: TableId, key: Key<'k>, who: For) -> Self {
-        Self { table, key, hash: key.hash(region.seed, table.number), who }
+    pub(crate) fn of(region: &Region, table: TableId, key: Key<'k>, priority: For) -> Self {
+        Self { table, key, hash: key.hash(region.seed, table.number), priority }
     }
 
     /// Its record, if there is one; the home is the key's.
@@ -167,7 +167,7 @@ pub(crate) fn change<'c>(
                 return Ok(Changed::Done(done));
             }
             Try::TooLong(wanted) => return Ok(Changed::TooLong(wanted)),
-            Try::NoRoom { stream, size, who } => owner.make_room(&mut seat, stream, size, who)?,
+            Try::NoRoom { stream, size, priority } => owner.make_room(&mut seat, stream, size, priority)?,
             Try::NoSlot(place) => owner.split(place, target.hash)?,
         }
         place = Place::of(&owner.region, target.hash);
@@ -258,13 +258,13 @@ fn replace<'c>(
     let (old_size, old_parts) = found.map_or((0, None), |found| (found.old.record.size, found.old.large()));
     let orphaned = old_parts.filter(|parts| !draft.names(*parts));
     let freed = old_size + orphaned.map_or(0, |parts| parts.len);
-    let who = if draft.is_within(freed) { For::Keeper } else { target.who };
+    let priority = if draft.is_within(freed) { For::Keeper } else { target.priority };
     let stream = found.map_or(Stream::LONG, |found| owner.stream_of(found.slot));
     // Dropped at the end: when the slot names what it was filled with, and the old record is counted.
     let filling = seat.hole(owner, draft.header, size, old_size);
     let head = seat.head(stream);
-    if filling.is_none() && !(head.has_room(region, size) && head.is_for(who)) {
-        return Try::NoRoom { stream, size, who };
+    if filling.is_none() && !(head.has_room(region, size) && head.is_for(priority)) {
+        return Try::NoRoom { stream, size, priority };
     }
     let (at, slot) = match found {
         Some(found) => (found.at, found.slot),

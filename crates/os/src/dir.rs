@@ -186,7 +186,7 @@ impl Dir {
         match readlinkat(&self.fd, name, Vec::new()) {
             Err(Errno::INVAL) => Err(Error::new(Kind::Corrupt, "this is not a symbolic link")
                 .file(self.path.join(name))
-                .remedy("see who put it there, and move it away")),
+                .remedy("find out why it is there, and move it away")),
             target => {
                 let target = self.maybe("read the link", name, || target)?;
                 Ok(target.map(|target| OsString::from_vec(target.into_bytes())))

@@ -272,7 +272,7 @@ impl File {
 
 fn not_regular(path: &Path) -> Error {
     let error = Error::new(Kind::Corrupt, "this is not a regular file").file(path);
-    error.remedy("see who put it there, and move it away")
+    error.remedy("find out why it is there, and move it away")
 }
 
 impl Read for File {

@@ -84,14 +84,14 @@ fn present<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// An open file that is found under `/proc` is appended to, as whoever opened it may have written to it.
+/// An open file that is found under `/proc` is appended to, as the process that opened it may have written to it.
 fn open_node(path: &Path, is_file: bool) -> Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).append(is_file).custom_flags(OFlags::NOCTTY.bits().cast_signed());
     options.open(path).doing("open").map(|file| File::wrap(file, path))
 }
 
-/// Who may do what with a file: its mode, its owner, its group.
+/// The rights of a file: its mode, its owner, its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rights {
     mode: u32,

@@ -1,4 +1,4 @@
-//! `hammerspace store export STORE`: a table in another form, whoever owns the store.
+//! `hammerspace store export STORE`: a table in another form; any process may own the store.
 
 use clap::Args;
 use hammerspace_error::Result;

@@ -13,7 +13,7 @@ use crate::output::Output;
 
 /// List the regions of stores: the memory each takes, its owner, its store
 ///
-/// A line is the region's file, its memory, who owns it, and its store's directory, with tabs between. A stranded region belongs to no
+/// A line is the region's file, its memory, its owner, and its store's directory, with tabs between. A stranded region belongs to no
 /// store any more, as its directory was deleted or moved: `hammerspace store remove REGION` deletes it.
 #[derive(Args)]
 pub(crate) struct List {

@@ -94,7 +94,7 @@ fn a_pipe_in_place_of_a_region_is_refused_at_once() {
     Memory::remove(&store).unwrap();
 }
 
-/// Otherwise whoever may lock it, which takes no more than to read it, could keep its owner away.
+/// Reading it is enough to lock it. With wider rights a stranger could keep its owner away.
 #[test]
 fn the_lock_has_the_rights_of_the_region() {
     let (scratch, options) = place();

@@ -166,7 +166,7 @@ impl Cursor {
     /// Moves to the next entry, over what has not been read of this one. At the end it becomes and stays `Closed`.
     pub fn advance<B: AsRef<[u8]>>(&mut self, log: &Log<B>) -> Result<()> {
         if !is_packed(log) {
-            // Only here: who looks up a key reads nothing behind it.
+            // Only here: a lookup reads nothing behind its key.
             prefetch(log.data(log.header().data_end), self.start.block as usize + AHEAD);
         }
         self.step(log)

@@ -35,7 +35,7 @@ fn runs_at_once_lose_nothing() {
     assert_eq!(left.len(), 2, "the lock and the list of runs: {left:?}");
 }
 
-/// Reducers of old opened the file of a day once for every reducer that the day appeared in. Whoever came last won.
+/// Reducers of old opened the file of a day once for every reducer that the day appeared in. The last one won.
 #[test]
 fn canary_files_that_are_opened_twice_are_noticed() {
     let dir = tempfile::tempdir().unwrap();

@@ -168,7 +168,7 @@ public abstract sealed class SpaceReader<K, V> implements AutoCloseable permits 
         return new Entries<>(new NativePairs(reader.pairs()), keys, values);
     }
 
-    /** Lets go of what is read. Whoever reads through it later gets an {@link InvalidException}; what is under way ends well. */
+    /** Lets go of what is read. A later read through it throws an {@link InvalidException}; what is under way ends well. */
     @Override
     public void close() {
         reader.close();
