@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use hammerspace_error::{Error, Kind, Result};
-use parquet::basic::{ConvertedType, LogicalType, Repetition};
+use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::printer::print_schema;
 use parquet::schema::types::{ColumnDescPtr, SchemaDescPtr, SchemaDescriptor, Type, TypePtr};
@@ -103,6 +103,14 @@ impl Schema {
         let nodes = tree.nodes;
         if columns.num_columns() == 0 {
             return Err(malformed("it has no fields"));
+        }
+        // The library writes such a column and cannot read it.
+        let is_empty = |column: &ColumnDescPtr| {
+            column.physical_type() == Physical::FIXED_LEN_BYTE_ARRAY && column.type_length() <= 0
+        };
+        if let Some(column) = columns.columns().iter().find(|column| is_empty(column)) {
+            let path = column.path().string();
+            return Err(malformed(&format!("`{path}` has values of no bytes; give it a length above 0")));
         }
         Ok(Self { columns, nodes })
     }
@@ -296,4 +304,20 @@ fn reason(error: &parquet::errors::ParquetError) -> String {
 fn malformed(what: &str) -> Error {
     Error::new(Kind::Invalid, format!("this is no schema: {what}"))
         .remedy("write it as in `message event { required int64 ts; optional binary state (STRING); }`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The library that writes the file cannot read a column of them.
+    #[test]
+    fn values_of_no_bytes_are_refused_by_their_schema() {
+        let schema = |len: u32| {
+            Schema::parse(&format!("message m {{ optional group g {{ required fixed_len_byte_array({len}) f; }} }}"))
+        };
+        assert!(schema(1).is_ok());
+        let refused = schema(0).unwrap_err();
+        assert!(refused.to_string().contains("`g.f` has values of no bytes"), "{refused}");
+    }
 }
