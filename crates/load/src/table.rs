@@ -164,7 +164,7 @@ impl Wrong {
             }
             Self::Lacks(at) => (
                 Kind::Corrupt,
-                format!("the row of `{first}` has {} columns, and none of number {}", row.len(), at + 1),
+                format!("the row of `{first}` ends at column {}, and column {} is wanted", row.len(), at + 1),
             ),
             Self::NoText(at) => (Kind::Corrupt, format!("column {} of the row of `{first}` is no UTF-8", at + 1)),
         };

@@ -96,7 +96,7 @@ fn columns_that_cannot_be_had_are_refused() {
     refused("id", &[], TABLE, Kind::Invalid, "line 2: the row of `1` has 3 columns");
     refused("id", &["x"], "id,x,x\n1,2,3\n", Kind::Invalid, "has `x` twice");
     refused("id", &["x", "2"], "id,x\n1,2\n", Kind::Invalid, "two of the value columns are called `x`");
-    refused("1", &["4"], TABLE, Kind::Corrupt, "line 1: the row of `id` has 3 columns, and none of number 4");
+    refused("1", &["4"], TABLE, Kind::Corrupt, "line 1: the row of `id` ends at column 3, and column 4 is wanted");
     let mut latin = TABLE.as_bytes().to_vec();
     latin.extend(b"3,\xc4pfel,x\n");
     let error = pairs(Format::Csv, &options("", &["de", "fr"]), &latin).unwrap_err();
