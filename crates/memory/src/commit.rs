@@ -1,18 +1,21 @@
 //! The commit point: the one place where a change of a record takes effect.
 //!
-//! Everything that a change needs is there before it comes here: the home is locked, the new record is written, and a slot is
-//! reserved for a key that had none. Here the change gets its sequence, is shown to the hook, and takes effect by one store:
+//! Everything that a change needs is there before it comes here: the home is locked, the new record is
+//! written, and a slot is reserved for a key that had none. Here the change gets its sequence, is shown to
+//! the hook, and takes effect by one store:
 //!
 //! ```text
 //! draw a sequence ──► hook (a log, a replica) ──► the slot names the new record, or nothing; or the value changes where it lies
 //! ```
 //!
 //! What always holds:
-//! 1. Puts, deletes, growth and numbers changed in place, expiry, purges and parts of long values all come through
-//!    [`Owner::commit`]. Relocation by a cleaner does not: it changes where a record lies, and nothing that anyone reads.
+//! 1. Puts, deletes, growth and numbers changed in place, expiry, purges and parts of long values all come
+//!    through [`Owner::commit`]. Relocation by a cleaner does not: it changes where a record lies, and
+//!    nothing that anyone reads.
 //! 2. The lock of the key's home is held. So of one key, the order of sequences is the order of changes.
 //! 3. A reader sees a change only after the hook has seen it.
-//! 4. A sequence is drawn only for a record that keeps it, or for a hook. A record keeps that of its last whole write.
+//! 4. A sequence is drawn only for a record that keeps it, or for a hook. A record keeps that of its last
+//!    whole write.
 
 use std::fmt;
 
@@ -75,8 +78,8 @@ pub enum Effect<'c> {
 
 /// Sees every change of a store at its commit point.
 ///
-/// It is called under the lock of the key's home, by any writer, cleaner or other thread of the owner: it must be quick, must not
-/// wait for the disk, and must not change the store.
+/// It is called under the lock of the key's home, by any writer, cleaner or other thread of the owner: it
+/// must be quick, must not wait for the disk, and must not change the store.
 pub trait CommitHook: fmt::Debug + Send + Sync {
     /// Sees one change, before any reader can.
     fn commit(&self, change: &Committed<'_>);

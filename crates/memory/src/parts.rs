@@ -1,12 +1,12 @@
-//! Changes by which a value becomes too long for its record: its parts are written first, and named if the change is then decided
-//! as before.
+//! Changes by which a value becomes too long for its record: its parts are written first, and named if the
+//! change is then decided as before.
 //!
 //! ```text
 //! TooLong (Wanted) ──► Parts::write ──► the change again, with these parts ──► named, or removed
 //! ```
 //!
-//! What is put does not depend on what there was: its parts are named if the same bytes are put in the end. What is appended does: its parts
-//! are named only if the record is still the one they were written for.
+//! What is put does not depend on what there was: its parts are named if the same bytes are put in the end.
+//! What is appended does: its parts are named only if the record is still the one they were written for.
 
 use std::cell::Cell;
 
@@ -47,8 +47,8 @@ impl Base {
         Self { seen: Seen::of(old.region, old.record), value: old.value_in_record() }
     }
 
-    /// Writes its value with these bytes behind it: only these, where it lies in parts. `None`, and nothing written, if its last part is
-    /// not there.
+    /// Writes its value with these bytes behind it: only these, where it lies in parts. `None`, and nothing
+    /// written, if its last part is not there.
     fn lengthen<'o>(&self, owner: &'o Owner, target: Target<'_>, bytes: &[u8]) -> Result<Option<Written<'o>>> {
         let Some(before) = self.parts() else {
             return write(owner, target.priority, target.hash, &[&self.value, bytes]).map(Some);
@@ -122,7 +122,8 @@ impl<'o, 'w> Parts<'o, 'w> {
         }))
     }
 
-    /// The change to make: what was decided, or that the record names these parts, if this is what they were written for.
+    /// The change to make: what was decided, or that the record names these parts, if this is what they were
+    /// written for.
     pub(crate) fn instead_of<'c>(&self, old: Option<&Old<'_>>, change: Change<'c>) -> Change<'c> {
         let value = Value::Parts(self.large);
         let (named, is_wanted) = match (change, &self.wanted.change) {
@@ -148,8 +149,8 @@ impl<'o, 'w> Parts<'o, 'w> {
     }
 }
 
-/// Writes a value that is to be put. In a full store there is some room for one that takes the place of a value in parts and is no longer:
-/// both exist for a while. One such value at a time.
+/// Writes a value that is to be put. In a full store there is some room for one that takes the place of a
+/// value in parts and is no longer: both exist for a while. One such value at a time.
 fn write_value<'o>(
     owner: &'o Owner,
     target: Target<'_>,
@@ -170,8 +171,9 @@ fn write_value<'o>(
 
 /// Makes a change by which a value becomes too long for its record.
 ///
-/// The parts are written first, and named if the change is then decided as before. The old parts go when the record names the new ones; in a
-/// full store there is some room for both, for one such value at a time. Appends take turns, as they write to the same part.
+/// The parts are written first, and named if the change is then decided as before. The old parts go when the
+/// record names the new ones; in a full store there is some room for both, for one such value at a time.
+/// Appends take turns, as they write to the same part.
 #[cold]
 pub(crate) fn update<'c>(
     owner: &Owner,

@@ -43,7 +43,8 @@ enum Content<'c> {
 }
 
 impl<'c> Plan<'c> {
-    /// `old` is the record that callers can see, and `replaced` the size of the one that goes, also where it has expired.
+    /// `old` is the record that callers can see, and `replaced` the size of the one that goes, also where it
+    /// has expired.
     #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
     #[inline(always)]
     pub(crate) fn of(
@@ -93,10 +94,11 @@ fn grow<'c>(old: &Old<'_>, kind: u8, bytes: &'c [u8]) -> Result<Plan<'c>> {
     Ok(Plan::Write(Draft { header, expiry, content: Content::Longer(record, bytes) }))
 }
 
-/// Whether a number of this kind can take the place of the value where it lies, and no reader see half of that.
+/// Whether a number of this kind can take the place of the value where it lies, and no reader see half of
+/// that.
 ///
-/// A version would have to change in the same instant. And where the value has grown, a reader may have the header of a shorter one,
-/// and would take some of these bytes for it.
+/// A version would have to change in the same instant. And where the value has grown, a reader may have the
+/// header of a shorter one, and would take some of these bytes for it.
 #[inline]
 fn fits_word(old: &Old<'_>, kind: u8) -> Result<bool> {
     let (record, header) = (old.record, old.record.header);
@@ -154,7 +156,8 @@ impl<'c> Draft<'c> {
         matches!(&self.content, Content::Value(value) if self.header.is_large() && Large::of(value).id == parts.id)
     }
 
-    /// Writes the record, which nothing names yet, but for its sequence and a value that is new as a whole: where that goes, and the value.
+    /// Writes the record, which nothing names yet, but for its sequence and a value that is new as a whole:
+    /// where that goes, and the value.
     #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
     #[inline(always)]
     pub(crate) fn write(&self, region: &Region, record: Record, key: Key<'_>) -> Option<(u64, &[u8])> {

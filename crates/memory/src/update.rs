@@ -4,8 +4,9 @@
 //! writer slot ──► lock the home ──► find ──► decide ──► plan ──► place ──► write ──► commit
 //! ```
 //!
-//! Whatever may take long comes without the lock: a new segment for the head, cleaning, splitting an index page, parts of a long
-//! value. Then the change begins anew, and its caller decides again, seeing the record as it is by then.
+//! Whatever may take long comes without the lock: a new segment for the head, cleaning, splitting an index
+//! page, parts of a long value. Then the change begins anew, and its caller decides again, seeing the record
+//! as it is by then.
 
 use hammerspace_error::{Error, Kind, Result};
 
@@ -102,7 +103,8 @@ impl<'k> Target<'k> {
     }
 }
 
-/// Changes the record of a key as `decide` says, given the record there is. It may be asked again, and its last answer counts.
+/// Changes the record of a key as `decide` says, given the record there is. It may be asked again, and its
+/// last answer counts.
 ///
 /// Readers see the record as before or as after. [`Kind::Full`] if it would take more room and there is none.
 #[inline]
@@ -174,7 +176,8 @@ pub(crate) fn change<'c>(
     }
 }
 
-/// One try. A call of its own: inlined into the loop, much would be worked out ahead, before the home is asked for.
+/// One try. A call of its own: inlined into the loop, much would be worked out ahead, before the home is
+/// asked for.
 #[inline(never)]
 fn attempt<'c>(
     owner: &Owner,

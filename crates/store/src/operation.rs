@@ -4,7 +4,8 @@
 //! Request (operation, condition) ──► decide(the record there is) ──► memory::Change, and a Verdict for the caller
 //! ```
 //!
-//! A request goes down once. Memory may ask for a decision several times, under the lock of the key's home, and commits the last one.
+//! A request goes down once. Memory may ask for a decision several times, under the lock of the key's home,
+//! and commits the last one.
 
 use std::time::SystemTime;
 
@@ -38,11 +39,13 @@ pub enum Operation<'o> {
     },
     /// It goes.
     Delete,
-    /// It ends at this instant, or stays; an instant that has passed ends it now. Where there is none, nothing happens.
+    /// It ends at this instant, or stays; an instant that has passed ends it now. Where there is none,
+    /// nothing happens.
     Expire(Option<SystemTime>),
 }
 
-/// An operation on one record, and what must be so for it to be made. The condition is checked and the operation made in one step.
+/// An operation on one record, and what must be so for it to be made. The condition is checked and the
+/// operation made in one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request<'o> {
     /// What is to be done.

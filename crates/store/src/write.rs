@@ -84,8 +84,8 @@ pub struct Reply {
 impl Table {
     /// Makes a request of a key's record. All other changes of a record are short for this one.
     ///
-    /// [`Kind::Full`] if it takes more room than there is; [`Kind::Invalid`] if there is a value of another kind, into which nothing can be
-    /// merged, or if a sum is beyond 64 bits: the value stays as it was.
+    /// [`Kind::Full`] if it takes more room than there is; [`Kind::Invalid`] if there is a value of another
+    /// kind, into which nothing can be merged, or if a sum is beyond 64 bits: the value stays as it was.
     pub fn apply<'k>(&self, key: impl Into<Key<'k>>, request: &Request<'_>) -> Result<Reply> {
         let mut old = None;
         let updated = self.change(key.into(), request, |there| match there.filter(|_| request.returns_old) {
@@ -101,7 +101,8 @@ impl Table {
         Ok(Reply { old: old.filter(|_| reply.is_done), ..reply })
     }
 
-    /// Makes a request until it was made to this table. `look` sees the record first, and says whether it could be read.
+    /// Makes a request until it was made to this table. `look` sees the record first, and says whether it
+    /// could be read.
     #[inline]
     fn change(
         &self,
@@ -147,8 +148,8 @@ impl Table {
     #[cold]
     fn is_retried(&self, why: Kind, known: Known, changes: u64, waits: &mut Range<u32>) -> Result<bool> {
         Ok(match why {
-            // A number that is being dropped is refused before anything is asked. If the list of tables has it all the same, the list is
-            // damaged.
+            // A number that is being dropped is refused before anything is asked. If the list of tables has
+            // it all the same, the list is damaged.
             Kind::Missing => self.learn()?.0 != known,
             Kind::Full => waits.next().is_some() && self.shared.changes.wait_for_more(changes),
             _ => false,
@@ -185,7 +186,8 @@ impl Table {
         Ok(reply.old.zip(reply.before).map(|(bytes, meta)| Value { bytes, meta }))
     }
 
-    /// Lets a record end at `expiry`; an instant that has passed ends it now. Says whether it was there. It has a new version then.
+    /// Lets a record end at `expiry`; an instant that has passed ends it now. Says whether it was there. It
+    /// has a new version then.
     pub fn expire<'k>(&self, key: impl Into<Key<'k>>, expiry: SystemTime) -> Result<bool> {
         Ok(self.apply(key, &Operation::Expire(Some(expiry)).into())?.is_done)
     }
@@ -195,15 +197,16 @@ impl Table {
         Ok(self.apply(key, &Operation::Expire(None).into())?.is_done)
     }
 
-    /// Appends bytes to a value of kind append; where there is none, it begins with them. Gives the length it has now.
+    /// Appends bytes to a value of kind append; where there is none, it begins with them. Gives the length it
+    /// has now.
     ///
     /// O(bytes appended), amortised.
     pub fn append<'k>(&self, key: impl Into<Key<'k>>, bytes: impl AsRef<[u8]>) -> Result<u64> {
         Ok(self.merge(key, ValueKind::Append, bytes)?.len)
     }
 
-    /// Adds to a number of kind add; where there is none, it begins with 0. [`Kind::Invalid`] if the sum is beyond 64 bits, and then
-    /// the number stays. Gives the sum.
+    /// Adds to a number of kind add; where there is none, it begins with 0. [`Kind::Invalid`] if the sum is
+    /// beyond 64 bits, and then the number stays. Gives the sum.
     pub fn add<'k>(&self, key: impl Into<Key<'k>>, number: i64) -> Result<i64> {
         self.merge_number(key.into(), ValueKind::Add, number)
     }
@@ -223,8 +226,9 @@ impl Table {
         Ok(merged.number.expect("values of this kind are numbers"))
     }
 
-    /// Merges an operand into the value of a key, as its kind says; where there is none, the value is the operand. Its expiry
-    /// stays, but for bytes: to merge those is to put them. A number that stays the same is not written again, and keeps its version.
+    /// Merges an operand into the value of a key, as its kind says; where there is none, the value is the
+    /// operand. Its expiry stays, but for bytes: to merge those is to put them. A number that stays the same
+    /// is not written again, and keeps its version.
     ///
     /// [`Kind::Invalid`] if there is a value of another kind, which stays as it is.
     #[inline]
@@ -235,8 +239,8 @@ impl Table {
         Ok(Merged { version: updated.version, len, number })
     }
 
-    /// Merges many operands, one after the other, with the misses of the cache of many keys at the same time. The first error ends
-    /// it; what came before is merged.
+    /// Merges many operands, one after the other, with the misses of the cache of many keys at the same time.
+    /// The first error ends it; what came before is merged.
     pub fn merge_many<O: AsRef<[u8]>>(&self, kind: ValueKind, operands: &[(Key<'_>, O)]) -> Result<()> {
         let request =
             |at: usize| Request::from(Operation::Merge { kind, operand: operands[at].1.as_ref(), expiry: None });
