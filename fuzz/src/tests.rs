@@ -1,6 +1,9 @@
 use crate::{hll, index, json, log, mo, po, reference, stripe, yaml};
+use hammerspace_sparkey::{BlockCache, Compression, IndexOptions, Log, LogOptions, LogWriter, build_index};
 use std::fs;
+use std::io::Cursor;
 use std::path::Path;
+use std::sync::Arc;
 
 fn corpus(name: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name)).unwrap()
@@ -58,6 +61,29 @@ fn a_frame_that_decodes_to_too_much_is_told_from_a_broken_one() {
     let long = zstd::bulk::compress(&vec![0; (1 << 20) + 1], 3).unwrap();
     assert_eq!(with(&long), None);
     assert_eq!(with(&long[..long.len() - 1]), Some(false));
+}
+
+/// A block that may be larger than the cache is kept, and so decoded to its end, only when it is asked for a second
+/// time. Where it is damaged behind the entry, the first lookup gives the value and the second is refused.
+#[test]
+fn damage_behind_an_entry_is_seen_when_the_block_is_kept() {
+    let options = LogOptions { compression: Compression::Snappy, block_size: 1 << 17, ..LogOptions::default() };
+    let mut writer = LogWriter::create(Cursor::new(Vec::new()), &options).unwrap();
+    writer.put(b"key", b"value").unwrap();
+    for _ in 0..100 {
+        writer.put(&[b'k'; 20], &[b'v'; 200]).unwrap();
+    }
+    let log = Log::open(writer.finish().unwrap().0.into_inner()).unwrap();
+    let index = build_index(&log, &IndexOptions::default()).unwrap();
+    let mut bytes = log.into_inner();
+    let end = bytes.len();
+    // The last element of the block: a copy from far before its start.
+    bytes[end - 2..].fill(0xff);
+    let table = index::opened(&bytes, &index).unwrap();
+    let cached = table.clone().with_cache(Arc::new(BlockCache::new(1 << 16)));
+    assert_eq!(cached.get(b"key").unwrap().as_deref(), Some(&b"value"[..]));
+    assert!(cached.get(b"key").is_err(), "the block was decoded to its end");
+    index::check(&[&bytes[..], &index].concat());
 }
 
 /// A check that lets a faulty reader pass checks nothing. Each of these has one fault, and one file to show it.

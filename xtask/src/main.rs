@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         Menu::Test(options) => test::run_steps(&options),
         Menu::Tidy => said(tidy::check()),
         Menu::Bench(options) => said(bench::run(&options)),
-        Menu::Fuzz(options) => said(fuzz::run_all(&options)),
+        Menu::Fuzz(options) => said(fuzz::campaign(&options)),
         Menu::Install(options) => said(install::run_all(&options)),
         Menu::Header => said(header()),
     };
