@@ -83,6 +83,14 @@ pub enum Effect<'c> {
 pub trait CommitHook: fmt::Debug + Send + Sync {
     /// Sees one change, before any reader can.
     fn commit(&self, change: &Committed<'_>);
+
+    /// Sees the changes of a batch, of which each key has one at most, before any reader sees any of them. The
+    /// locks of all their homes are held.
+    ///
+    /// A log that is to hold all of a batch or nothing of it frames these changes as one.
+    fn group(&self, changes: &[Committed<'_>]) {
+        changes.iter().for_each(|change| self.commit(change));
+    }
 }
 
 impl Owner {
