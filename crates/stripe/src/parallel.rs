@@ -5,6 +5,7 @@
 //!        └─▶ job 1, 3, 5 … ─▶ worker 1 ─▶ results ─┴─▶ consume, job by job
 //! ```
 //! Every channel holds one thing, so at most three jobs a worker are in memory. An error ends everything.
+//! One worker needs no threads: each job is worked on where it is produced.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -27,9 +28,12 @@ pub(crate) fn in_order<J: Send, R: Send>(
     work: impl Fn(J, &mut dyn FnMut(R) -> bool) -> Result<()> + Sync,
     mut consume: impl FnMut(R) -> Result<()>,
 ) -> Result<()> {
+    if workers <= 1 {
+        return one_by_one(produce, work, consume);
+    }
     thread::scope(|scope| {
         let (mut inboxes, mut outboxes) = (Vec::new(), Vec::new());
-        for _ in 0..workers.max(1) {
+        for _ in 0..workers {
             let (inbox, jobs) = sync_channel(1);
             let (results, outbox) = sync_channel(1);
             let work = &work;
@@ -52,6 +56,24 @@ pub(crate) fn in_order<J: Send, R: Send>(
         drop(outboxes);
         producer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
+}
+
+fn one_by_one<J, R>(
+    produce: impl FnOnce(&mut dyn FnMut(J) -> bool) -> Result<()>,
+    work: impl Fn(J, &mut dyn FnMut(R) -> bool) -> Result<()>,
+    mut consume: impl FnMut(R) -> Result<()>,
+) -> Result<()> {
+    let mut done = Ok(());
+    produce(&mut |job| {
+        let mut consumed = Ok(());
+        let worked = work(job, &mut |result| {
+            consumed = consume(result);
+            consumed.is_ok()
+        });
+        done = consumed.and(worked);
+        done.is_ok()
+    })?;
+    done
 }
 
 fn run<J, R>(
@@ -125,7 +147,9 @@ mod tests {
             Ok(())
         };
         let full = Error::new(Kind::Full, "full");
-        assert_eq!(in_order(2, endless, pass, |_| Err(full.clone())).unwrap_err().kind(), Kind::Full);
+        for workers in [1, 2] {
+            assert_eq!(in_order(workers, endless, pass, |_| Err(full.clone())).unwrap_err().kind(), Kind::Full);
+        }
         let broken = |_: &mut dyn FnMut(u64) -> bool| Err(full.clone());
         assert_eq!(in_order(2, broken, pass, |_| Ok(())).unwrap_err().kind(), Kind::Full);
     }
