@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 use hammerspace_error::{Doing, Error, Kind, Result};
-use hammerspace_os::{Access, Dir, File, Owned};
+use hammerspace_os::{Access, Dir, File, ProcessFile};
 use uuid::Uuid;
 
 use crate::description::{self, Description};
@@ -45,7 +45,7 @@ pub(crate) struct Held {
 
 /// The lock of a store's directory.
 pub(crate) struct Lock {
-    _owned: Owned,
+    _owned: ProcessFile,
     /// The same file for whoever is forked from us, who has no lock, and asks as readers do.
     watched: File,
 }

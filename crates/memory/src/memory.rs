@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::process::Here;
+use hammerspace_os::process::ForkDetector;
 
 use crate::change::{Change, Decision, Old, Updated};
 use crate::cleaner::Stats;
@@ -32,7 +32,7 @@ use crate::{adopt, large};
 pub struct Memory {
     owner: Arc<Owner>,
     threads: Vec<JoinHandle<()>>,
-    here: Here,
+    fork_detector: ForkDetector,
     /// Of a store that has a name.
     lock: Option<Lock>,
 }
@@ -104,7 +104,7 @@ impl Memory {
     ) -> Result<Self> {
         region.store(OWNER, u64::from(std::process::id()));
         let owner = Arc::new(Owner::new(region, pool, live, options, file));
-        Ok(Self { owner, threads: Vec::new(), here: Here::new()?, lock })
+        Ok(Self { owner, threads: Vec::new(), fork_detector: ForkDetector::new()?, lock })
     }
 
     /// Begins to clean. Should a thread fail to start, those that did end with the handle, and before its lock.
@@ -132,7 +132,7 @@ impl Memory {
     /// [`Kind::Invalid`] in a child forked from the process that opened the store; [`Kind::Missing`] within a second after
     /// somebody has deleted the region's file.
     pub fn check(&self) -> Result<()> {
-        if self.here.is_here() {
+        if self.fork_detector.is_same_process() {
             return if self.owner.is_deleted.load(Relaxed) { Err(self.deleted()) } else { Ok(()) };
         }
         let error = Error::new(Kind::Invalid, "the store belongs to the process that this one was forked from");
@@ -153,7 +153,7 @@ impl Memory {
     /// own the store by then.
     pub fn has_owner(&self) -> Result<bool> {
         match &self.lock {
-            _ if self.here.is_here() => Ok(true),
+            _ if self.fork_detector.is_same_process() => Ok(true),
             Some(lock) => lock.is_taken(),
             None => self.owner.file.is_claimed(),
         }
@@ -273,7 +273,7 @@ impl Memory {
 
     /// What the cleaners have done since the store was opened: nothing in a forked child, which has none.
     pub fn cleaned(&self) -> Stats {
-        let cleaners = if self.here.is_here() { &self.owner.cleaners[..] } else { &[] };
+        let cleaners = if self.fork_detector.is_same_process() { &self.owner.cleaners[..] } else { &[] };
         cleaners.iter().map(|cleaner| lock(cleaner).stats).fold(Stats::default(), Stats::plus)
     }
 
@@ -286,7 +286,7 @@ impl Memory {
     /// Looks at everything. Changes wait until it is done, and cleaners; in a forked child, whose parent goes on, what is being changed may
     /// be taken for faults.
     pub fn verify(&self) -> Report {
-        let _paused = self.here.is_here().then(|| self.owner.pause());
+        let _paused = self.fork_detector.is_same_process().then(|| self.owner.pause());
         verify(&self.owner.region)
     }
 }
@@ -310,7 +310,7 @@ fn plant(region: &Region, backing: &dyn Backing) -> Result<Pool> {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if self.here.is_here() {
+        if self.fork_detector.is_same_process() {
             self.owner.stop();
             for thread in self.threads.drain(..) {
                 thread.join().ok();

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::{File, Owned, Space};
+use hammerspace_os::{Capacity, File, ProcessFile};
 
 use crate::geometry::{COUNTER_BLOCK, LEDGER_ENTRY, Layout, SEGMENT_ENTRY, WORD};
 use crate::pool::Backing;
@@ -24,7 +24,7 @@ const INTERVAL: Duration = Duration::from_millis(1);
 /// What is locked is the file opened once more: forked children keep the mapping, and with it the open file that is mapped.
 pub(crate) struct RegionFile {
     pub(crate) file: File,
-    lock: Option<Owned>,
+    lock: Option<ProcessFile>,
 }
 
 impl Backing for RegionFile {
@@ -79,7 +79,7 @@ impl RegionFile {
 
     /// Refuses to take so many bytes more where the file system does not have them.
     pub(crate) fn check_room(&self, needed: u64) -> Result<()> {
-        let Space { size, left } = self.file.space()?;
+        let Capacity { size, left } = self.file.capacity()?;
         if left >= needed {
             return Ok(());
         }
@@ -102,8 +102,8 @@ fn mount_of(path: &Path) -> PathBuf {
 }
 
 /// Locks a file, unless somebody else has it for longer than it takes to look at a lock.
-pub(crate) fn try_to_own(file: File) -> Result<Option<Owned>> {
-    let mut owned = Owned::new(file);
+pub(crate) fn try_to_own(file: File) -> Result<Option<ProcessFile>> {
+    let mut owned = ProcessFile::new(file);
     for time in 0..SHARED_TRIES {
         if owned.try_lock()? {
             return Ok(Some(owned));

@@ -37,7 +37,7 @@ pub struct File {
 
 /// What a file system holds, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Space {
+pub struct Capacity {
     /// In all; `u64::MAX` where there is no bound.
     pub size: u64,
     /// Of that, what is left for us.
@@ -168,7 +168,7 @@ impl File {
         })
     }
 
-    /// Whether somebody else holds the exclusive lock ([`crate::Owned::lock`]). To ask, it is shared for an instant.
+    /// Whether somebody else holds the exclusive lock ([`crate::ProcessFile::lock`]). To ask, it is shared for an instant.
     pub fn is_locked(&self) -> Result<bool> {
         self.named("look at the lock of", || match flock(&self.inner, FlockOperation::NonBlockingLockShared) {
             Ok(()) => flock(&self.inner, FlockOperation::Unlock).map(|()| false).map_err(Into::into),
@@ -178,7 +178,7 @@ impl File {
     }
 
     /// Claims a file without a name for this process, for those that are forked from it to see. The claim is the process's (`fcntl`), not
-    /// the open file's as [`crate::Owned::lock`] is, for which a file must be opened twice: children do not share it, and it ends when
+    /// the open file's as [`crate::ProcessFile::lock`] is, for which a file must be opened twice: children do not share it, and it ends when
     /// this process ends, or closes the file by any descriptor.
     pub fn claim(&self) -> Result<()> {
         self.named("claim", || Ok(fcntl_lock(&self.inner, FlockOperation::NonBlockingLockExclusive)?))
@@ -204,14 +204,14 @@ impl File {
     }
 
     /// How much the file system under this file holds.
-    pub fn space(&self) -> Result<Space> {
+    pub fn capacity(&self) -> Result<Capacity> {
         self.named("look at the file system of", || {
             let system = fstatvfs(&self.inner)?;
             let bytes = |blocks: u64| blocks.saturating_mul(system.f_frsize);
             Ok(match system.f_blocks {
                 // As Linux has it of memory that it sets no bound to.
-                0 => Space { size: u64::MAX, left: u64::MAX },
-                blocks => Space { size: bytes(blocks), left: bytes(system.f_bavail) },
+                0 => Capacity { size: u64::MAX, left: u64::MAX },
+                blocks => Capacity { size: bytes(blocks), left: bytes(system.f_bavail) },
             })
         })
     }

@@ -38,7 +38,7 @@ pub fn memory() -> usize {
 }
 
 /// Tells the process that made it from those forked from it later, at the cost of one load: `getpid` is a system call.
-pub struct Here(Mapped);
+pub struct ForkDetector(Mapped);
 
 struct Mapped(NonNull<AtomicU64>);
 
@@ -47,7 +47,7 @@ unsafe impl Send for Mapped {}
 // SAFETY: as above.
 unsafe impl Sync for Mapped {}
 
-impl Here {
+impl ForkDetector {
     /// This process.
     pub fn new() -> Result<Self> {
         let flags = MapFlags::PRIVATE;
@@ -68,13 +68,13 @@ impl Here {
 
     /// Whether this is still the process that made it.
     #[inline]
-    pub fn is_here(&self) -> bool {
+    pub fn is_same_process(&self) -> bool {
         // SAFETY: a word of a live mapping of ours, unmapped by `drop` alone.
         unsafe { self.0.0.as_ref() }.load(Ordering::Relaxed) == 1
     }
 }
 
-impl Drop for Here {
+impl Drop for ForkDetector {
     fn drop(&mut self) {
         // SAFETY: our own page, and no reference to it is left.
         let _ = unsafe { munmap(self.0.0.as_ptr().cast(), size_of::<u64>()) };
@@ -183,9 +183,9 @@ mod tests {
     #[cfg(feature = "testing")]
     #[test]
     fn a_forked_child_is_elsewhere() {
-        let here = super::Here::new().unwrap();
-        assert_eq!(super::fork::fork(|| i32::from(here.is_here())).wait(), Some(0));
-        assert!(here.is_here());
+        let here = super::ForkDetector::new().unwrap();
+        assert_eq!(super::fork::fork(|| i32::from(here.is_same_process())).wait(), Some(0));
+        assert!(here.is_same_process());
     }
 
     #[test]

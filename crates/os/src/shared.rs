@@ -205,6 +205,6 @@ mod tests {
         words.gather(&file, 0, HUGE_PAGE as u64).unwrap();
         words[600].store(7, Relaxed);
         assert_eq!((other[599].load(Relaxed), other[600].load(Relaxed)), (0, 7));
-        assert_eq!(file.space().unwrap().left, u64::MAX, "nobody has set it a bound");
+        assert_eq!(file.capacity().unwrap().left, u64::MAX, "nobody has set it a bound");
     }
 }

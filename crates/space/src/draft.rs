@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::{Dir, Owned, Owner};
+use hammerspace_os::{Dir, Owner, ProcessFile};
 
 use crate::home::Home;
 use crate::layout::{DEAD, LOG, new_uid};
@@ -22,7 +22,7 @@ pub(crate) struct Draft {
     pub(crate) uid: String,
     pub(crate) dir: Dir,
     /// Locked: says that we are at work here.
-    _stamp: Owned,
+    _stamp: ProcessFile,
     owner: Owner,
     pub(crate) published: bool,
     /// Whether a sync failed. The kernel may have dropped what it could not write, and would call the next sync a success.
@@ -42,8 +42,8 @@ impl Draft {
         Ok(Self { home, uid, dir, _stamp: stamp, owner: Owner::us(), published: false, lost: false })
     }
 
-    pub(crate) fn create_log(&self) -> Result<Owned> {
-        Ok(Owned::new(self.dir.create_file(LOG)?))
+    pub(crate) fn create_log(&self) -> Result<ProcessFile> {
+        Ok(ProcessFile::new(self.dir.create_file(LOG)?))
     }
 
     /// Refuses to go on in a process that is not the one that made it.
@@ -60,7 +60,7 @@ impl Draft {
         Err(Error::new(Kind::Io, finding).file(self.dir.path()).remedy(WRITE_AGAIN))
     }
 
-    /// Gives an error of the log the file's name; a child's write, which [`Owned`] refuses, its own words.
+    /// Gives an error of the log the file's name; a child's write, which [`ProcessFile`] refuses, its own words.
     pub(crate) fn explain(&self, error: Error) -> Error {
         self.owner.check().err().unwrap_or(error).file(self.dir.path().join(LOG))
     }

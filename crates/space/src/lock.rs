@@ -7,13 +7,13 @@
 use std::sync::OnceLock;
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::{Dir, File, Owned, Word};
+use hammerspace_os::{Dir, File, ProcessFile, Word};
 
 use crate::layout::{LAYOUT_VERSION, LOCK, lock_page};
 
 /// The lock, held until dropped.
 pub(crate) struct Locked {
-    owned: Owned,
+    owned: ProcessFile,
     /// The number on the page when the lock was taken; 0 where there is no page.
     generation: u64,
     /// Whether the page is ours to write.
@@ -24,7 +24,7 @@ impl Locked {
     /// Waits for the exclusive lock. The lock file has its page from here on, if we may write it.
     pub(crate) fn exclusive(dir: &Dir) -> Result<Self> {
         let (file, writable) = open_lock_file(dir, LOCK)?;
-        let mut owned = Owned::new(file);
+        let mut owned = ProcessFile::new(file);
         owned.lock()?;
         let page = read_page(&owned.file)?;
         if page.is_none() && writable {

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 
 use hammerspace_error::{Kind, Result};
-use hammerspace_os::{Dir, File, Owned};
+use hammerspace_os::{Dir, File, ProcessFile};
 
 use crate::layout::{LAYOUT_VERSION, STAMP, stamp};
 
@@ -34,8 +34,8 @@ pub(crate) enum State {
 }
 
 /// Stamps a new version, and locks the stamp for as long as the file is held. The caller keeps sweepers out meanwhile.
-pub(crate) fn create(version: &Dir) -> Result<Owned> {
-    let mut owned = Owned::new(version.create_file(STAMP)?);
+pub(crate) fn create(version: &Dir) -> Result<ProcessFile> {
+    let mut owned = ProcessFile::new(version.create_file(STAMP)?);
     owned.lock()?;
     owned.file.write_at(&encode(0), 0)?;
     Ok(owned)
@@ -97,7 +97,7 @@ fn look(space: &Dir, uid: &str) -> Result<State> {
     if let Some(number) = read(&file)? {
         return Ok(State::Published(number));
     }
-    Ok(if Owned::new(file).try_lock()? { State::Abandoned } else { State::Writing })
+    Ok(if ProcessFile::new(file).try_lock()? { State::Abandoned } else { State::Writing })
 }
 
 /// The number on a stamp. One that is short or strange, after a power cut, bears none.

@@ -15,7 +15,7 @@
 use std::time::{Duration, Instant};
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::{Dir, File, Owned};
+use hammerspace_os::{Dir, File, ProcessFile};
 
 use crate::home::Home;
 use crate::layout::{NEXT, UPDATE};
@@ -23,7 +23,7 @@ use crate::lock::open_lock_file;
 
 /// The turn to update a space. The next update's begins when this is dropped.
 pub(crate) struct Turn {
-    lock: Owned,
+    lock: ProcessFile,
     /// The version that was current when the update began.
     base: Option<String>,
 }
@@ -66,8 +66,8 @@ impl Turn {
     }
 }
 
-fn lock_of(space: &Dir, name: &str) -> Result<Owned> {
-    open_lock_file(space, name).map(|(file, _)| Owned::new(file))
+fn lock_of(space: &Dir, name: &str) -> Result<ProcessFile> {
+    open_lock_file(space, name).map(|(file, _)| ProcessFile::new(file))
 }
 
 fn busy(file: &File, limit: Duration) -> Error {

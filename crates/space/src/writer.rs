@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::{fmt, mem};
 
 use hammerspace_error::{Error, Result};
-use hammerspace_os::{Owned, Paging};
+use hammerspace_os::{Paging, ProcessFile};
 use hammerspace_sparkey::{LogOptions, LogWriter, Table};
 
 use crate::changes::Changes;
@@ -27,7 +27,7 @@ use crate::version::Version;
 /// nothing behind.
 pub struct Writer {
     draft: Draft,
-    log: LogWriter<Owned>,
+    log: LogWriter<ProcessFile>,
     base: Option<Version>,
     /// Whether the log goes on from that of the base.
     continues: bool,
@@ -93,7 +93,7 @@ impl Writer {
         Ok(Self::of(draft, log, Some(base)))
     }
 
-    fn of(draft: Draft, log: LogWriter<Owned>, base: Option<Version>) -> Self {
+    fn of(draft: Draft, log: LogWriter<ProcessFile>, base: Option<Version>) -> Self {
         let (continues, start) = (base.is_some(), log.header().data_end);
         Self { draft, log, base, continues, start, changes: None, is_changed: false, turn: None }
     }

@@ -13,7 +13,7 @@ use std::io::Read;
 use std::path::Path;
 
 use hammerspace_error::{Doing, Error, Kind, Result};
-use hammerspace_os::{Dir, EntryKind, Owned};
+use hammerspace_os::{Dir, EntryKind, ProcessFile};
 
 use crate::journal::Journal;
 
@@ -35,14 +35,14 @@ pub(crate) struct Directory {
 /// The lock of the directory, as long as it is held.
 pub(crate) struct Locked<'a> {
     directory: &'a Directory,
-    _lock: Owned,
+    _lock: ProcessFile,
 }
 
 /// A run's files, and the lock that says that it goes on.
 pub(crate) struct Stage {
     pub(crate) name: String,
     pub(crate) dir: Dir,
-    _owner: Owned,
+    _owner: ProcessFile,
 }
 
 impl Directory {
@@ -63,7 +63,7 @@ impl Directory {
                 Err(error) => self.state.open_file_to_write(LOCK)?.ok_or(error)?,
             },
         };
-        let mut lock = Owned::new(file);
+        let mut lock = ProcessFile::new(file);
         lock.lock()?;
         let locked = Locked { directory: self, _lock: lock };
         if let Some(mut file) = self.state.open_file(COMMIT)? {
@@ -100,7 +100,7 @@ impl Locked<'_> {
         let drawn = getrandom::u64().map_err(std::io::Error::from).doing("draw a name")?;
         let name = format!("{RUN}{drawn:016x}");
         let dir = state.create_dir(&name)?;
-        let mut owner = Owned::new(dir.create_file(OWNER)?);
+        let mut owner = ProcessFile::new(dir.create_file(OWNER)?);
         owner.lock()?;
         Ok(Stage { name, dir, _owner: owner })
     }
@@ -109,7 +109,7 @@ impl Locked<'_> {
     fn is_left(&self, run: &str) -> Result<bool> {
         let Some(dir) = self.directory.state.open_dir(run)? else { return Ok(false) };
         match dir.open_file_to_write(OWNER)? {
-            Some(owner) => Owned::new(owner).try_lock(),
+            Some(owner) => ProcessFile::new(owner).try_lock(),
             None => Ok(true),
         }
     }

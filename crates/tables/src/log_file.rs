@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_os::{File, Owned};
+use hammerspace_os::{File, ProcessFile};
 use hammerspace_sparkey::{LogHeader, LogOptions, LogWriter};
 
 use crate::output::Output;
@@ -11,7 +11,7 @@ use crate::output::Output;
 /// A log file being written. Nothing of it is seen before [`finish`](Self::finish); dropped before that, a new log is
 /// removed, and one that was appended to stays as it was.
 pub struct LogFile {
-    writer: LogWriter<Owned>,
+    writer: LogWriter<ProcessFile>,
     path: PathBuf,
     /// Where a new log goes.
     output: Option<Output>,
@@ -31,7 +31,7 @@ impl LogFile {
     /// Goes on with a log, if nobody else does at the moment. Its index will not know the new entries until it is brought
     /// up to date.
     pub fn append(path: &Path) -> Result<Self> {
-        let mut owned = Owned::new(File::open_to_write(path)?);
+        let mut owned = ProcessFile::new(File::open_to_write(path)?);
         if !owned.try_lock()? {
             return Err(Error::new(Kind::Busy, "somebody else is appending to this log")
                 .file(path)

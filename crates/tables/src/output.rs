@@ -14,7 +14,7 @@ use std::io::{Seek, Write};
 use std::path::Path;
 
 use hammerspace_error::{Doing, Error, Result};
-use hammerspace_os::{Dir, File, Owned, Rights, Target};
+use hammerspace_os::{Dir, File, ProcessFile, Rights, Target};
 
 use crate::fresh::Fresh;
 
@@ -26,11 +26,11 @@ pub(crate) enum Output {
 
 impl Output {
     /// Opens a new file to write to, back and forth.
-    pub(crate) fn begin(path: &Path) -> Result<(Owned, Self)> {
+    pub(crate) fn begin(path: &Path) -> Result<(ProcessFile, Self)> {
         Self::begin_at(path, Target::of(path)?)
     }
 
-    fn begin_at(path: &Path, target: Target) -> Result<(Owned, Self)> {
+    fn begin_at(path: &Path, target: Target) -> Result<(ProcessFile, Self)> {
         let (file, output) = match target {
             Target::Name { path, rights } => {
                 let (file, fresh) = Fresh::file_beside(&path, rights.is_some())?;
@@ -38,7 +38,7 @@ impl Output {
             }
             Target::Node(node) => (File::wrap(scratch()?, path), Self::Node(node)),
         };
-        Ok((Owned::new(file), output))
+        Ok((ProcessFile::new(file), output))
     }
 
     /// Makes the file durable, and visible.

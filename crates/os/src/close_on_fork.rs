@@ -26,7 +26,7 @@ const NONE: RawFd = -1;
 
 /// A descriptor that forked children let go of, until this is dropped: before it is closed.
 #[derive(Debug)]
-pub(crate) struct Unshared {
+pub(crate) struct CloseOnFork {
     slot: &'static Slot,
     descriptor: RawFd,
 }
@@ -39,7 +39,7 @@ struct Slot {
 
 static NEWEST: AtomicPtr<Slot> = AtomicPtr::new(ptr::null_mut());
 
-impl Unshared {
+impl CloseOnFork {
     pub(crate) fn new(descriptor: BorrowedFd<'_>) -> io::Result<Self> {
         see_to_children()?;
         let descriptor = descriptor.as_raw_fd();
@@ -48,7 +48,7 @@ impl Unshared {
     }
 }
 
-impl Drop for Unshared {
+impl Drop for CloseOnFork {
     /// In a child the slot is free already, or may be another descriptor's by now.
     fn drop(&mut self) {
         self.slot.descriptor.compare_exchange(self.descriptor, NONE, AcqRel, Relaxed).ok();

@@ -9,7 +9,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::File;
-use crate::unshared::Unshared;
+use crate::close_on_fork::CloseOnFork;
 
 /// Between two looks at a lock that another has.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
@@ -44,19 +44,19 @@ impl Owner {
 ///
 /// A mapping is a copy too, and a child keeps it: who maps a locked file opens it once more for that.
 #[derive(Debug)]
-pub struct Owned {
+pub struct ProcessFile {
     /// The file itself, for whoever has checked.
     pub file: File,
     owner: Owner,
     is_locked: bool,
     /// From before it is locked.
-    unshared: Option<Unshared>,
+    close_on_fork: Option<CloseOnFork>,
 }
 
-impl Owned {
+impl ProcessFile {
     /// Makes a file belong to this process.
     pub fn new(file: File) -> Self {
-        Self { file, owner: Owner::us(), is_locked: false, unshared: None }
+        Self { file, owner: Owner::us(), is_locked: false, close_on_fork: None }
     }
 
     /// Waits for the exclusive lock.
@@ -98,14 +98,14 @@ impl Owned {
     /// Sees to it that no child gets the lock. A child's file may not be the one that it was.
     fn prepare(&mut self) -> Result<()> {
         self.owner.check()?;
-        if self.unshared.is_none() {
-            self.unshared = Some(self.file.named("lock", || Unshared::new(self.file.as_fd()))?);
+        if self.close_on_fork.is_none() {
+            self.close_on_fork = Some(self.file.named("lock", || CloseOnFork::new(self.file.as_fd()))?);
         }
         Ok(())
     }
 }
 
-impl Drop for Owned {
+impl Drop for ProcessFile {
     /// Unlocks by hand. Closing the file would not do: a program that another thread starts has a copy of the lock until it runs, as
     /// `vfork` asks no library. The child's own drop leaves the lock alone, which is its parent's.
     fn drop(&mut self) {
@@ -113,11 +113,11 @@ impl Drop for Owned {
             flock(self.file.as_fd(), FlockOperation::Unlock).ok();
         }
         // Before the file is closed.
-        self.unshared.take();
+        self.close_on_fork.take();
     }
 }
 
-impl Write for Owned {
+impl Write for ProcessFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.owner.check().map_err(io::Error::other)?;
         self.file.write(bytes)
@@ -128,14 +128,14 @@ impl Write for Owned {
     }
 }
 
-impl Read for Owned {
+impl Read for ProcessFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.owner.check().map_err(io::Error::other)?;
         self.file.read(buffer)
     }
 }
 
-impl Seek for Owned {
+impl Seek for ProcessFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.owner.check().map_err(io::Error::other)?;
         self.file.seek(to)
@@ -157,8 +157,8 @@ mod tests {
     use crate::process::fork::fork;
     use crate::process::is_alive;
 
-    fn locked(path: &Path) -> Option<Owned> {
-        let mut owned = Owned::new(File::open_to_write(path).unwrap());
+    fn locked(path: &Path) -> Option<ProcessFile> {
+        let mut owned = ProcessFile::new(File::open_to_write(path).unwrap());
         owned.try_lock().unwrap().then_some(owned)
     }
 
@@ -282,7 +282,7 @@ mod tests {
     fn a_lock_that_another_has_is_waited_for_as_long_as_the_limit() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let ours = locked(file.path()).expect("nobody has it");
-        let mut other = Owned::new(File::open_to_write(file.path()).unwrap());
+        let mut other = ProcessFile::new(File::open_to_write(file.path()).unwrap());
         let started = Instant::now();
         assert!(!other.lock_within(Duration::from_millis(20)).unwrap());
         assert!(started.elapsed() >= Duration::from_millis(20));
