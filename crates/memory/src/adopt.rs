@@ -2,7 +2,7 @@
 //!
 //! - Locks of buckets: open by the new incarnation.
 //! - Segments that were being cleaned, or had a hole filled, are closed. What was moved and what was not is both there; slots say what counts.
-//! - Segments of a batch that was not committed are closed, and all their records counted as dead.
+//! - A batch that was committed is completed (`intent.rs`). Segments of one that was not are closed, and all their records counted as dead.
 //! - Segments that were open stay so: heads go on in them before they take others. Otherwise each owner would leave behind some that
 //!   are nearly empty, and a cleaner would gain nothing from them that it could see.
 //! - A split that had begun to show its pieces takes that back: the old piece has the same keys until the last entry is changed.
@@ -20,6 +20,7 @@ use hammerspace_error::{Error, Kind, Result};
 
 use crate::index::directory::{Entry, Root};
 use crate::index::split;
+use crate::intent::Left;
 use crate::pool::Pool;
 use crate::region::{INCARNATION, LIMIT, Region, SEGMENTS_FRESH};
 use crate::segment::{Segment, Use};
@@ -31,11 +32,13 @@ const INCARNATION_STEP: u64 = 0x9e37_79b9;
 /// Begins the next incarnation of a region whose owner is gone. Gives what is free, and how many bytes of records are live.
 ///
 /// [`Kind::Corrupt`] for a region by whose tables an owner cannot go; nothing of it has changed then.
-pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64)> {
+pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64, Left)> {
     check_tables(region)?;
     let directory = Shown::read(region)?;
+    let mut left = Left::read(region)?;
     region.store(INCARNATION, next_incarnation(region.load(INCARNATION)));
     let taken_back: HashSet<u64> = directory.take_back_halves(region).collect();
+    left.redo(region);
     let (mut pool, mut live) = (Pool::default(), 0);
     for segment in Segment::all(region) {
         segment.doubt_expiries();
@@ -60,25 +63,25 @@ pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64)> {
                     }
                 }
             }
-            Use::Open(stream) => {
-                pool.open.push((stream, segment.number));
-                live += segment.live();
-            }
-            Use::Batch(stream) => {
+            Use::Batch(stream) if !left.is_committed() => {
                 // No slot names its records. Its cleaner asks the index all the same, if it comes upon one that is live.
                 segment.bury(segment.live());
                 segment.set_usage(Use::Closed(stream));
                 pool.tails += segment.tail();
             }
+            Use::Open(stream) => {
+                pool.open.push((stream, segment.number));
+                live += segment.live();
+            }
             Use::Tail(_) => {}
-            Use::Cleaning(stream) | Use::Filling(stream) | Use::Closed(stream) => {
+            Use::Cleaning(stream) | Use::Filling(stream) | Use::Closed(stream) | Use::Batch(stream) => {
                 segment.set_usage(Use::Closed(stream));
                 live += segment.live();
                 pool.tails += segment.tail();
             }
         }
     }
-    Ok((pool, live))
+    Ok((pool, live, left))
 }
 
 /// Never 0, which is an open lock.
@@ -232,7 +235,7 @@ mod tests {
         let slot = old.slots(region).next().expect("it is not empty");
         region.store(half + WORD, slot.displaced(1).0);
         assert!(verify(region).faults > 0);
-        let (pool, live) = adopt(region).unwrap();
+        let (pool, live, _) = adopt(region).unwrap();
         assert_eq!((region.load(at), region.load(half + WORD)), (old.0, 0), "shown again, and emptied");
         assert!(!pool.pieces.contains(&half) && live > 0);
         assert_eq!(verify(region).findings, Vec::<String>::new());
@@ -310,7 +313,7 @@ mod tests {
         let index =
             (0..fresh).map(|number| Segment::new(region, number)).find(|one| one.usage() == Use::Index).unwrap();
         assert!(index.used() < region.layout.segment_size);
-        let (pool, _) = adopt(region).unwrap();
+        let (pool, ..) = adopt(region).unwrap();
         assert!(pool.unbacked.contains(&fresh) && !pool.free.contains(&fresh));
         assert_eq!(pool.growing, [index.number]);
         assert!(pool.pieces.iter().all(|piece| *piece < index.start() + index.used()));
@@ -327,7 +330,7 @@ mod tests {
         let record = Record::new(segment.start(), header);
         record.write(region, None, Key::Integer(1));
         segment.set_used(record.size);
-        let (_, live) = adopt(region).unwrap();
+        let (_, live, _) = adopt(region).unwrap();
         assert_eq!((segment.usage(), segment.live()), (Use::Closed(Stream::LONG), 0));
         assert_eq!(live, memory.view().usage().live);
     }

@@ -10,8 +10,9 @@
 //!
 //! What always holds:
 //! 1. Puts, deletes, growth and numbers changed in place, expiry, purges and parts of long values all come
-//!    through [`Owner::commit`]. Relocation by a cleaner does not: it changes where a record lies, and
-//!    nothing that anyone reads.
+//!    through [`Owner::commit`], and those of a batch through [`Owner::announce`] and then
+//!    [`Owner::take_effect`], all of them between the two states of its intent (`intent.rs`). Relocation by a
+//!    cleaner does not: it changes where a record lies, and nothing that anyone reads.
 //! 2. The lock of the key's home is held. So of one key, the order of sequences is the order of changes.
 //! 3. A reader sees a change only after the hook has seen it.
 //! 4. A sequence is drawn only for a record that keeps it, or for a hook. A record keeps that of its last
@@ -22,11 +23,12 @@ use std::fmt;
 use crate::change::Old;
 use crate::geometry::WORD;
 use crate::header::Header;
-use crate::index::bucket::Locked;
+use crate::index::bucket::{Home, Locked};
 use crate::index::slot::Slot;
+use crate::intent::Line;
 use crate::owner::Owner;
 use crate::record::Record;
-use crate::region::SEQUENCE;
+use crate::region::{Region, SEQUENCE};
 use crate::sync::AtomicU64;
 use crate::sync::Ordering::{Relaxed, Release};
 
@@ -89,7 +91,9 @@ pub trait CommitHook: fmt::Debug + Send + Sync {
     ///
     /// A log that is to hold all of a batch or nothing of it frames these changes as one.
     fn group(&self, changes: &[Committed<'_>]) {
-        changes.iter().for_each(|change| self.commit(change));
+        for change in changes {
+            self.commit(change);
+        }
     }
 }
 
@@ -111,17 +115,52 @@ impl Owner {
         if let (Some(hook), Some(sequence)) = (&self.hook, sequence) {
             self.show(&**hook, change, sequence);
         }
+        self.take_effect(home.0, change);
+        sequence
+    }
+
+    #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
+    #[inline(always)]
+    pub(crate) fn take_effect(&self, home: Home<'_>, change: Commit<'_>) {
         match change.new {
-            New::Nothing => home.0.remove(change.at, change.slot),
+            New::Nothing => home.remove(change.at, change.slot),
             New::Record(record) => change.at.store(change.slot.moved_to(record.address).0, Release),
-            New::Grown(header) => region.store(change.slot.address(), header.0),
+            New::Grown(header) => self.region.store(change.slot.address(), header.0),
             New::Word(word) => change.changed().word(self).store(word, Relaxed),
         }
-        sequence
+    }
+
+    /// Gives the changes of a batch their sequences, and shows them to the hook as one. They take effect later
+    /// ([`take_effect`](Self::take_effect)), when their intent is committed. Gives the first sequence: each
+    /// change has one.
+    pub(crate) fn announce(&self, changes: &[Commit<'_>]) -> u64 {
+        let region = &self.region;
+        let is_kept = |change: &Commit<'_>| matches!(change.new, New::Record(record) if record.header.is_versioned());
+        if self.hook.is_none() && !changes.iter().any(is_kept) {
+            return 0;
+        }
+        let first = region.word(SEQUENCE).fetch_add(changes.len() as u64, Relaxed);
+        for (sequence, change) in (first..).zip(changes) {
+            if let New::Record(record) = change.new
+                && record.header.is_versioned()
+            {
+                record.set_sequence(region, sequence);
+            }
+        }
+        if let Some(hook) = &self.hook {
+            let shown: Vec<_> =
+                (first..).zip(changes).map(|(sequence, change)| self.describe(*change, sequence)).collect();
+            hook.group(&shown);
+        }
+        first
     }
 
     #[cold]
     fn show(&self, hook: &dyn CommitHook, change: Commit<'_>, sequence: u64) {
+        hook.commit(&self.describe(change, sequence));
+    }
+
+    fn describe(&self, change: Commit<'_>, sequence: u64) -> Committed<'_> {
         let of = |record| Old { region: &self.region, record };
         let effect = match change.new {
             New::Nothing => Effect::Removed,
@@ -132,11 +171,26 @@ impl Owner {
             }
             New::Word(word) => Effect::Number(word),
         };
-        hook.commit(&Committed { sequence, old: change.old.map(of), effect });
+        Committed { sequence, old: change.old.map(of), effect }
     }
 }
 
 impl Commit<'_> {
+    /// The word that changes, what it is, and what it becomes.
+    pub(crate) fn swap(&self, region: &Region) -> Line {
+        let slot = || (region.address_of(self.at), self.slot.0);
+        let (at, old, new) = match self.new {
+            New::Nothing => (slot().0, slot().1, Slot::EMPTY.0),
+            New::Record(record) => (slot().0, slot().1, self.slot.moved_to(record.address).0),
+            New::Grown(header) => (self.slot.address(), self.changed().header.0, header.0),
+            New::Word(word) => {
+                let at = self.changed().value_address();
+                (at, region.load(at), word)
+            }
+        };
+        Line::Swap { at, old, new }
+    }
+
     /// The record that changes where it lies.
     #[inline]
     fn changed(&self) -> Record {

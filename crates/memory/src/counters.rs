@@ -114,6 +114,15 @@ impl Region {
         Counted { keys: at_least_0(sum.keys), bytes: at_least_0(sum.bytes) }
     }
 
+    /// Counts what a change added that its owner did not come to count.
+    pub(crate) fn count_for_dead(&self, table: u16, added: Counted) {
+        if self.has_counters(table) {
+            for (word, more) in self.counter(SHARED, table).into_iter().zip([added.keys, added.bytes]) {
+                word.fetch_add(more, Relaxed);
+            }
+        }
+    }
+
     /// Whether something else is counted for a table than this, which was found.
     pub(crate) fn miscounts(&self, table: u16, found: Counted) -> bool {
         is_counted(table) && self.counted(table) != found

@@ -69,6 +69,21 @@ impl Head {
         written
     }
 
+    /// A head in a segment of its own for a batch: what it writes is not named before the batch commits, so
+    /// no cleaner may have the segment.
+    pub(crate) fn of_batch(region: &Region, stream: Stream, granted: For, segment: u64, clock: u64) -> Self {
+        let segment = Segment::new(region, segment);
+        segment.begin(Use::Batch(stream), clock);
+        Self { granted, is_open: true, number: segment.number, start: segment.start(), ..Self::new(stream) }
+    }
+
+    /// Goes on as a head like others, when the batch has committed.
+    pub(crate) fn end_batch(&self, region: &Region) {
+        if self.is_open {
+            Segment::new(region, self.number).set_usage(Use::Open(self.stream));
+        }
+    }
+
     /// Hands its segment over to the cleaner. Gives how many bytes it got.
     pub(crate) fn close(&mut self, region: &Region) -> u64 {
         if std::mem::take(&mut self.is_open) {

@@ -18,6 +18,7 @@ use hammerspace_error::{Error, Kind, Result};
 use crate::change::{Change, Decision, Large, Old};
 use crate::header::{INLINE_MAX, TABLE_OF_PARTS};
 use crate::index::bucket::{Locked, Patience};
+use crate::intent;
 use crate::key::Key;
 use crate::owner::Owner;
 use crate::pool::For;
@@ -73,10 +74,14 @@ pub(crate) type Written<'o> = (Large, Pending<'o>);
 
 /// Writes the value of a key of this hash in parts, which nothing names yet.
 pub(crate) fn write<'o>(owner: &'o Owner, priority: For, hash: u64, value: &[&[u8]]) -> Result<Written<'o>> {
-    let len = value.iter().map(|piece| piece.len() as u64).sum();
-    check(len)?;
     let id = owner.region.word(LARGE).fetch_add(1, Relaxed);
     let pending = Pending::begin(owner, id, hash)?;
+    Ok((write_as(owner, priority, id, value)?, pending))
+}
+
+/// Writes a value in parts of this number, which nothing names yet. The caller has noted the number.
+pub(crate) fn write_as(owner: &Owner, priority: For, id: u64, value: &[&[u8]]) -> Result<Large> {
+    check(value.iter().map(|piece| piece.len() as u64).sum())?;
     let mut large = Large { id, len: 0 };
     for piece in value {
         // Nobody but us knows these parts: what is not there any more is damaged.
@@ -86,7 +91,7 @@ pub(crate) fn write<'o>(owner: &'o Owner, priority: For, hash: u64, value: &[&[u
             return Err(error);
         }
     }
-    Ok((large, pending))
+    Ok(large)
 }
 
 /// Appends to the parts of a value. `false`, and nothing appended, if it has been replaced and its last part removed.
@@ -144,6 +149,21 @@ fn remove_from(owner: &Owner, id: u64, first: u64) {
     }
 }
 
+/// Removes the parts of a value that was being written, one after the other, when its owner died. The last one goes first,
+/// so that what is left is found again.
+pub(crate) fn remove_all(owner: &Owner, id: u64) {
+    let region = &owner.region;
+    let is_there = |part: &u64| {
+        let key = part_key(id, *part);
+        let found = read::read(region, PARTS.number, Key::Bytes(&key), hash(region, &key), &mut Vec::new());
+        matches!(found, Ok(Some(_)))
+    };
+    let parts = (0..VALUE_LEN_MAX.div_ceil(PART_LEN)).take_while(is_there).count() as u64;
+    for part in (0..parts).rev() {
+        remove_part(owner, id, part);
+    }
+}
+
 /// Says whether there was one.
 fn remove_part(owner: &Owner, id: u64, part: u64) -> bool {
     let region = &owner.region;
@@ -173,7 +193,8 @@ pub(crate) fn remove_pending(owner: &Owner) {
 
 /// The numbers of parts that somebody is writing or removing.
 pub(crate) fn noted(region: &Region) -> impl Iterator<Item = u64> {
-    (0..PENDING_ENTRIES).map(|entry| region.load(PENDING + entry * 16)).filter(|id| *id != 0)
+    let pending = (0..PENDING_ENTRIES).map(|entry| region.load(PENDING + entry * 16)).filter(|id| *id != 0);
+    pending.chain(intent::parts(region))
 }
 
 /// How much of the parts of this number the record of a key of this hash names.

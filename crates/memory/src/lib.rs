@@ -16,6 +16,9 @@
 #![forbid(unsafe_code)]
 
 mod adopt;
+mod batch;
+mod batch_parts;
+mod batch_room;
 mod change;
 mod cleaner;
 mod commit;
@@ -33,6 +36,7 @@ mod header;
 mod holes;
 mod home;
 mod index;
+mod intent;
 mod key;
 mod large;
 mod memory;
@@ -53,6 +57,7 @@ mod room;
 mod scan;
 mod seat;
 mod segment;
+mod staged;
 mod sync;
 mod threads;
 mod update;
@@ -88,6 +93,7 @@ pub use read::Meta;
 pub use reader::Reader;
 pub use regions::{RegionInfo, RegionState, regions};
 pub use scan::{Cursor, Item};
+pub use staged::Present;
 pub use update::TableId;
 pub use verify::Report;
 pub use view::{CATALOGUE_MAX, Usage, View};

@@ -19,12 +19,13 @@ use crate::owner::Owner;
 use crate::pool::{Backing, For, Pool};
 use crate::region::{CATALOGUE, INCARNATION, LIMIT, OWNER, Region};
 use crate::region_file::RegionFile;
+use crate::staged::Present;
 use crate::sync::Ordering::{Relaxed, Release};
 use crate::sync::lock;
 use crate::update::{TableId, Target, update, update_at};
 use crate::verify::{Report, verify};
 use crate::view::View;
-use crate::{adopt, large};
+use crate::{adopt, batch, large};
 
 /// A region that this process owns: it alone changes it. All verbs take `&self`, from any thread.
 ///
@@ -65,13 +66,14 @@ impl Memory {
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         options.check_threads()?;
         let Held { file, region, lock } = home::open(path.as_ref())?;
-        let (mut pool, live) = adopt::adopt(&region).map_err(|error| error.file(file.path()))?;
+        let (mut pool, live, left) = adopt::adopt(&region).map_err(|error| error.file(file.path()))?;
         // What has no memory gets it when it is needed, or says so then.
         pool.back_reserve(&region, &file).ok();
         region.back_counters(&file);
         let options = &options.within(&region, &pool, live);
         let memory = Self::own(region, pool, live, file, Some(lock), options)?;
         large::remove_pending(&memory.owner);
+        left.finish(&memory.owner);
         memory.start(options)
     }
 
@@ -193,6 +195,25 @@ impl Memory {
             let target = Target { table, key: key(at), hash: flight.hash, priority: For::User };
             each(at, update_at(&self.owner, target, flight.place, &mut |old| decide(at, old).into())?)
         })
+    }
+
+    /// Changes the records of many keys as one, each as `decide` says, which is given the place of the operation among `operations` and the
+    /// record there is, as the operations before leave it. It is asked in order, with the homes of all keys locked; it may be asked
+    /// again, and its last answers count. If it gives `None` for any operation, nothing is changed. Gives for each operation the version that the
+    /// record has in the end; `None` if nothing was to be changed.
+    ///
+    /// Other writers see all of a batch or nothing, and so does the next owner if this one dies. Readers see each key before or after, not
+    /// all of them at one instant.
+    ///
+    /// [`Kind::Full`] as in [`update`](Self::update), but that everything that a batch writes exists beside what it replaces; nothing is changed
+    /// then. O(operations), and a value over 64 KiB that is appended to is written anew.
+    pub fn batch<'c>(
+        &self,
+        operations: &[(TableId, Key<'_>)],
+        mut decide: impl FnMut(usize, Option<&dyn Present>) -> Option<Change<'c>>,
+    ) -> Result<Option<Vec<Option<u64>>>> {
+        self.check()?;
+        batch::commit(&self.owner, operations, &mut decide)
     }
 
     /// Puts bytes, to stay, whatever is there.

@@ -3,7 +3,7 @@
 //! Here is what all changes share: seats to write from, cleaners, pieces for the index. Segments for their heads, and the count of what is
 //! live, are in `room.rs`; how one record changes is in `update.rs`.
 //!
-//! Locks are taken in this order, and nobody waits for an earlier one: large, beginning, seat, splits, purging, expirers, cleaner, pool, passes, home. Splitting
+//! Locks are taken in this order, and nobody waits for an earlier one: batches, large, beginning, seat, splits, purging, expirers, cleaner, pool, passes, home. Splitting
 //! locks all homes of a piece; who holds one waits for nothing.
 
 use std::sync::Arc;
@@ -58,6 +58,8 @@ pub(crate) struct Owner {
     pub(crate) beginning: Mutex<()>,
     pub(crate) seats: Box<[Mutex<Seat>]>,
     splits: Mutex<()>,
+    /// Held by whoever makes a batch.
+    pub(crate) batches: Mutex<()>,
     pub(crate) file: RegionFile,
     pub(crate) bell: Bell,
     /// Whether threads clean, rather than writers alone.
@@ -89,6 +91,7 @@ impl Owner {
             large: Mutex::new(()),
             beginning: Mutex::new(()),
             splits: Mutex::new(()),
+            batches: Mutex::new(()),
             file,
             bell: Bell::default(),
             has_threads: cleaners > 0,
@@ -169,6 +172,11 @@ impl Owner {
     #[cold]
     pub(crate) fn note_damage(&self) {
         self.damaged.fetch_add(1, Relaxed);
+    }
+
+    /// Lets nobody split a piece, as long as what it gives is held: the directory stays as it is.
+    pub(crate) fn fix_directory(&self) -> MutexGuard<'_, ()> {
+        lock(&self.splits)
     }
 
     /// Splits the piece that `place` showed for a hash, unless somebody else did meanwhile.

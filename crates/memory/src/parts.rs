@@ -36,14 +36,14 @@ pub(crate) struct Wanted<'c> {
 }
 
 /// A record as it was when a change was decided: what is known of it, and the value that lies in it.
-#[derive(PartialEq, Eq)]
-struct Base {
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Base {
     seen: Seen,
     value: Vec<u8>,
 }
 
 impl Base {
-    fn of(old: &Old<'_>) -> Self {
+    pub(crate) fn of(old: &Old<'_>) -> Self {
         Self { seen: Seen::of(old.region, old.record), value: old.value_in_record() }
     }
 
@@ -64,8 +64,13 @@ impl Base {
         }
     }
 
+    /// Its value, as far as it lies in the record.
+    pub(crate) fn value(&self) -> &[u8] {
+        &self.value
+    }
+
     /// Where its value lies, if in parts.
-    fn parts(&self) -> Option<Large> {
+    pub(crate) fn parts(&self) -> Option<Large> {
         self.seen.header.is_large().then(|| Large::of(&self.value))
     }
 }

@@ -57,6 +57,9 @@ superblock! {
         CLOCK = 384;
         MOVED = 392;
         PENDING = 1024;
+        INTENT = 2048;
+        PARTS_FIRST = 2056;
+        PARTS_END = 2064;
         HOME = 2560;
     }
     reserved: {
@@ -64,7 +67,6 @@ superblock! {
         WATERMARK = 448;
         TAIL_FIRST = 456;
         TAIL_END = 464;
-        INTENTS = 2048;
     }
 }
 
@@ -198,6 +200,12 @@ impl Region {
     pub(crate) fn line(&self, address: u64) -> &[AtomicU64; 8] {
         let (lines, _) = self.words.as_chunks();
         lines.get((address / BUCKET) as usize).unwrap_or(&ZEROS)
+    }
+
+    /// Where a word of the region lies.
+    pub(crate) fn address_of(&self, word: &AtomicU64) -> u64 {
+        let offset = std::ptr::from_ref(word).addr() - self.words.as_ptr().addr();
+        (offset / size_of::<AtomicU64>()) as u64 * WORD
     }
 
     /// The word at `address`, and what was written before it.

@@ -39,10 +39,32 @@ impl Owner {
     /// Lets a head take a record of this size for somebody: in a new segment if that is what it takes, and cleans one for that.
     pub(crate) fn make_room(&self, seat: &mut Seat, stream: Stream, size: u64, who: For) -> Result<()> {
         let region = &self.region;
-        if size > region.layout.segment_size {
-            let finding = format!("a record of {size} bytes; segments have {}", region.layout.segment_size);
-            return Err(Error::new(Kind::Invalid, finding).remedy("use a shorter key or value"));
+        self.check_size(size)?;
+        self.check_live(seat, size, who)?;
+        seat.head(stream).grant(who);
+        if seat.head(stream).has_room(region, size) {
+            return Ok(());
         }
+        let segment = self.take_or_gain(|pool| pool.take_for(region, &self.file, who, stream))?;
+        let written = self.renew(seat.head(stream), segment);
+        region.word(CLOCK).fetch_add(written, Relaxed);
+        seat.holes.allow_short(region, self.is_scarce());
+        self.call();
+        Ok(())
+    }
+
+    /// Refuses a record that no segment can hold.
+    pub(crate) fn check_size(&self, size: u64) -> Result<()> {
+        let most = self.region.layout.segment_size;
+        if size <= most {
+            return Ok(());
+        }
+        let finding = format!("a record of {size} bytes; segments have {most}");
+        Err(Error::new(Kind::Invalid, finding).remedy("use a shorter key or value"))
+    }
+
+    /// Refuses so many bytes more, if with them more is live than may be.
+    pub(crate) fn check_live(&self, seat: &mut Seat, size: u64, who: For) -> Result<()> {
         seat.count(self);
         let is_over = || self.live_max(who).is_some_and(|most| self.live() + size > most);
         while is_over() && self.purge() {}
@@ -53,15 +75,6 @@ impl Owner {
                 return Err(self.full());
             }
         }
-        seat.head(stream).grant(who);
-        if seat.head(stream).has_room(region, size) {
-            return Ok(());
-        }
-        let segment = self.take_or_gain(|pool| pool.take_for(region, &self.file, who, stream))?;
-        let written = self.renew(seat.head(stream), segment);
-        region.word(CLOCK).fetch_add(written, Relaxed);
-        seat.holes.allow_short(region, self.is_scarce());
-        self.call();
         Ok(())
     }
 

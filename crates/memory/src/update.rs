@@ -15,7 +15,7 @@ use crate::commit::{Commit, New};
 use crate::counters::Counted;
 use crate::flight::{ask_for_home, ask_for_record};
 use crate::header::Header;
-use crate::index::bucket::Locked;
+use crate::index::bucket::{Home, Locked};
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::key::Key;
@@ -92,7 +92,13 @@ impl<'k> Target<'k> {
     /// Its record, if there is one; the home is the key's.
     #[inline]
     pub(crate) fn find<'r>(&self, region: &'r Region, home: &Locked<'r>) -> Option<Found<'r>> {
-        home.0.find(|at, slot| {
+        self.find_in(region, home.0)
+    }
+
+    /// The same in a home that is locked.
+    #[inline]
+    pub(crate) fn find_in<'r>(&self, region: &'r Region, home: Home<'r>) -> Option<Found<'r>> {
+        home.find(|at, slot| {
             // Damage may have made the slot lead nowhere.
             region.layout.segment_of(slot.address())?;
             ask_for_record(region, slot);
@@ -155,8 +161,7 @@ pub(crate) fn change<'c>(
     let mut seat = owner.take_seat();
     // With the writer slot taken, since dropping a table waits for all of them.
     if owner.dropped.contains(target.table.number) {
-        let error = Error::new(Kind::Missing, "the table was dropped");
-        return Err(error.remedy("create it again, or take a new handle of it"));
+        return Err(missing_table());
     }
     owner.ready_counters(&mut seat, target.table.number)?;
     loop {
@@ -174,6 +179,12 @@ pub(crate) fn change<'c>(
         }
         place = Place::of(&owner.region, target.hash);
     }
+}
+
+#[cold]
+pub(crate) fn missing_table() -> Error {
+    let error = Error::new(Kind::Missing, "the table was dropped");
+    error.remedy("create it again, or take a new handle of it")
 }
 
 /// One try. A call of its own: inlined into the loop, much would be worked out ahead, before the home is

@@ -17,6 +17,7 @@ use crate::geometry::SLOTS;
 use crate::index::bucket::Home;
 use crate::index::directory::{Entry, Place, Root};
 use crate::index::slot::Slot;
+use crate::intent;
 use crate::key::OwnedKey;
 use crate::record::Record;
 use crate::region::{Region, SEGMENTS_FRESH};
@@ -95,6 +96,9 @@ pub(crate) fn verify(region: &Region) -> Report {
     }
     verify_ledger(region, &named, &mut report);
     parted.compare(region, &mut report);
+    if intent::is_set(region) {
+        report.fault(|| "a batch is noted as being made, and nobody makes one".into());
+    }
     verify_counters(region, &mut report);
     report
 }

@@ -15,7 +15,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_memory::Old;
+use hammerspace_memory::Present;
 
 /// What a value is, and so how another is merged into it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -125,7 +125,7 @@ impl ValueKind {
 
     /// Merges an operand, which [`check`](Self::check) has accepted, into a value of this kind, or into none.
     #[inline]
-    pub(crate) fn fold<'o>(self, old: Option<&Old<'_>>, operand: &'o [u8]) -> Folded<'o> {
+    pub(crate) fn fold<'o>(self, old: Option<&(impl Present + ?Sized)>, operand: &'o [u8]) -> Folded<'o> {
         match self.rule() {
             Rule::Replace => Folded::Replace(operand),
             Rule::Append => Folded::Append(operand),
@@ -158,7 +158,11 @@ impl ValueKind {
 }
 
 #[inline]
-fn fold_number<'o>(old: Option<&Old<'_>>, operand: &[u8], combine: fn(i64, i64) -> Option<i64>) -> Folded<'o> {
+fn fold_number<'o>(
+    old: Option<&(impl Present + ?Sized)>,
+    operand: &[u8],
+    combine: fn(i64, i64) -> Option<i64>,
+) -> Folded<'o> {
     let Some(operand) = as_number(operand) else { return Folded::Damaged };
     let there = match old {
         Some(old) => match old.word() {

@@ -18,6 +18,7 @@
 //! All verbs take `&self`; handles are `Send` and `Sync`.
 #![forbid(unsafe_code)]
 
+mod batch;
 mod catalogue;
 mod changes;
 mod condition;
@@ -30,6 +31,7 @@ mod table;
 mod value;
 mod write;
 
+pub use batch::{Batch, BatchOutcome};
 pub use catalogue::{TableInfo, TableOptions};
 pub use condition::{Condition, Outcome};
 pub use hammerspace_error::{Error, Kind, Result};

@@ -10,7 +10,7 @@
 use std::time::SystemTime;
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_memory::{Change, Decision, Old, TableId};
+use hammerspace_memory::{Change, Decision, Present, TableId};
 
 use crate::condition::Condition;
 use crate::expiry;
@@ -42,6 +42,8 @@ pub enum Operation<'o> {
     /// It ends at this instant, or stays; an instant that has passed ends it now. Where there is none,
     /// nothing happens.
     Expire(Option<SystemTime>),
+    /// It is read: the reply says what is there. For batches; to read a key by itself, [`Table::get`](crate::Table::get) takes no lock.
+    Get,
 }
 
 /// An operation on one record, and what must be so for it to be made. The condition is checked and the
@@ -63,6 +65,8 @@ pub(crate) enum Verdict {
     Done(Done),
     /// The condition does not hold.
     Refused,
+    /// There is nothing that could end.
+    Absent,
     /// The value there is of another kind, by this code.
     WrongKind(u8),
     /// Merging gives a number beyond 64 bits.
@@ -101,23 +105,38 @@ impl<'o> Request<'o> {
         Self { returns_old: true, ..self }
     }
 
+    /// The same with this value or operand.
+    pub(crate) fn with_value<'v>(&self, value: &'v [u8]) -> Request<'v> {
+        Request {
+            operation: self.operation.with_value(value),
+            condition: self.condition,
+            returns_old: self.returns_old,
+        }
+    }
+
+    /// Whether the reply is to have the value that was there.
+    #[inline]
+    pub(crate) fn wants_old(&self) -> bool {
+        self.returns_old || matches!(self.operation, Operation::Get)
+    }
+
     /// Refuses a value that no record of its kind can have.
     #[inline]
     pub(crate) fn check(&self) -> Result<()> {
         match self.operation {
             Operation::Put { kind, value, .. } => kind.check(value),
             Operation::Merge { kind, operand, .. } => kind.check(operand),
-            Operation::Delete | Operation::Expire(_) => Ok(()),
+            Operation::Delete | Operation::Expire(_) | Operation::Get => Ok(()),
         }
     }
 
     /// Decides what becomes of a record.
     #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
     #[inline(always)]
-    pub(crate) fn decide(&self, table: TableId, old: Option<&Old<'_>>) -> Decision<'o, Verdict> {
+    pub(crate) fn decide(&self, table: TableId, old: Option<&(impl Present + ?Sized)>) -> Decision<'o, Verdict> {
         let is_wanted = match self.condition {
             Condition::Always => true,
-            condition => condition.holds(table, old.map(Old::meta).as_ref()),
+            condition => condition.holds(table, old.map(Present::meta).as_ref()),
         };
         if !is_wanted {
             return Decision { change: Change::Keep, result: Verdict::Refused };
@@ -147,9 +166,28 @@ impl<'o> Request<'o> {
 }
 
 impl<'o> Operation<'o> {
+    /// Its value or operand.
+    pub(crate) fn value(&self) -> &'o [u8] {
+        match *self {
+            Self::Put { value, .. } => value,
+            Self::Merge { operand, .. } => operand,
+            Self::Delete | Self::Expire(_) | Self::Get => &[],
+        }
+    }
+
+    fn with_value<'v>(&self, value: &'v [u8]) -> Operation<'v> {
+        match *self {
+            Self::Put { kind, expiry, .. } => Operation::Put { kind, value, expiry },
+            Self::Merge { kind, expiry, .. } => Operation::Merge { kind, operand: value, expiry },
+            Self::Delete => Operation::Delete,
+            Self::Expire(expiry) => Operation::Expire(expiry),
+            Self::Get => Operation::Get,
+        }
+    }
+
     #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
     #[inline(always)]
-    fn decide(&self, old: Option<&Old<'_>>) -> Decision<'o, Verdict> {
+    fn decide(&self, old: Option<&(impl Present + ?Sized)>) -> Decision<'o, Verdict> {
         let (change, done) = match *self {
             Self::Put { kind, value, expiry } => {
                 let change = Change::Put { kind: kind.code(), value: value.into(), expiry: millis(expiry) };
@@ -157,12 +195,13 @@ impl<'o> Operation<'o> {
             }
             Self::Merge { kind, operand, expiry } => return merge(old, kind, operand, expiry),
             Self::Delete => (Change::Delete, Done::default()),
-            Self::Expire(_) if old.is_none() => return Decision { change: Change::Keep, result: Verdict::Refused },
+            Self::Expire(_) if old.is_none() => return Decision { change: Change::Keep, result: Verdict::Absent },
             // What has passed is deleted, which takes no memory.
             Self::Expire(Some(expiry)) if expiry <= SystemTime::now() => (Change::Delete, Done::default()),
             Self::Expire(expiry) => {
-                (Change::Expire(millis(expiry)), Done { len: old.map_or(0, Old::len), ..Done::default() })
+                (Change::Expire(millis(expiry)), Done { len: old.map_or(0, Present::len), ..Done::default() })
             }
+            Self::Get => (Change::Keep, Done { len: old.map_or(0, Present::len), ..Done::default() }),
         };
         Decision { change, result: Verdict::Done(done) }
     }
@@ -170,7 +209,7 @@ impl<'o> Operation<'o> {
 
 #[inline]
 fn merge<'o>(
-    old: Option<&Old<'_>>,
+    old: Option<&(impl Present + ?Sized)>,
     kind: ValueKind,
     operand: &'o [u8],
     expiry: Option<SystemTime>,
@@ -181,7 +220,7 @@ fn merge<'o>(
     }
     let code = kind.code();
     let expiry = || old.map_or_else(|| millis(expiry), |old| old.meta().expiry);
-    let len = old.map_or(0, Old::len);
+    let len = old.map_or(0, Present::len);
     let done = |change, len, number| Decision { change, result: Verdict::Done(Done { len, number }) };
     match kind.fold(old, operand) {
         Folded::Overflow => refused(Verdict::Overflow),

@@ -21,7 +21,7 @@ pub const DEFAULT_TABLE: &str = "default";
 /// [`Kind::Invalid`]. A forked child reads by its parent's handles, and can change nothing by them.
 #[derive(Clone)]
 pub struct Store {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     default: Table,
 }
 

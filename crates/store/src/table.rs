@@ -77,7 +77,7 @@ impl Known {
 /// ```
 pub struct Table {
     pub(crate) shared: Arc<Shared>,
-    name: Arc<str>,
+    pub(crate) name: Arc<str>,
     known: AtomicU64,
 }
 
@@ -86,6 +86,11 @@ impl Table {
         let table = Self { shared, name: name.into(), known: AtomicU64::new(0) };
         table.learn()?;
         Ok(table)
+    }
+
+    /// Whether it is a handle of the same table.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared) && self.name == other.name
     }
 
     /// Its name.

@@ -15,7 +15,7 @@ use crate::table::{Known, Table};
 use crate::value::{Meta, Value};
 
 /// How often a change that finds no room is made anew as tables are dropped meanwhile.
-const WAITS_MAX: u32 = 16;
+pub(crate) const WAITS_MAX: u32 = 16;
 
 /// How a value is put; by default as bytes that never expire, whatever is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Table {
     /// kind, into which nothing can be merged, or if a sum is beyond 64 bits: the value stays as it was.
     pub fn apply<'k>(&self, key: impl Into<Key<'k>>, request: &Request<'_>) -> Result<Reply> {
         let mut old = None;
-        let updated = self.change(key.into(), request, |there| match there.filter(|_| request.returns_old) {
+        let updated = self.change(key.into(), request, |there| match there.filter(|_| request.wants_old()) {
             Some(there) => {
                 let mut bytes = Vec::new();
                 let is_read = there.read(&mut bytes);
@@ -146,7 +146,7 @@ impl Table {
 
     /// Whether a change that was refused for this is made anew; waits first where there may come to be room.
     #[cold]
-    fn is_retried(&self, why: Kind, known: Known, changes: u64, waits: &mut Range<u32>) -> Result<bool> {
+    pub(crate) fn is_retried(&self, why: Kind, known: Known, changes: u64, waits: &mut Range<u32>) -> Result<bool> {
         Ok(match why {
             // A number that is being dropped is refused before anything is asked. If the list of tables has
             // it all the same, the list is damaged.
@@ -282,10 +282,10 @@ impl Request<'_> {
 
     /// What was done; `None` if the condition did not hold.
     #[inline]
-    fn done(&self, verdict: Verdict) -> Result<Option<Done>> {
+    pub(crate) fn done(&self, verdict: Verdict) -> Result<Option<Done>> {
         match verdict {
             Verdict::Done(done) => Ok(Some(done)),
-            Verdict::Refused => Ok(None),
+            Verdict::Refused | Verdict::Absent => Ok(None),
             Verdict::WrongKind(there) => Err(self.wrong_kind(there)),
             Verdict::Overflow => Err(self.overflow()),
             Verdict::Damaged => Err(damaged()),
@@ -295,7 +295,7 @@ impl Request<'_> {
 }
 
 #[cold]
-fn damaged() -> Error {
+pub(crate) fn damaged() -> Error {
     let error = Error::new(Kind::Corrupt, "the value that there is cannot be read, or is no value of its kind");
     error.remedy("put it anew; `hammerspace store verify` tells what else is damaged")
 }

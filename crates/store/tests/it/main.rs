@@ -1,4 +1,5 @@
 //! The store beside a twin, its verbs one by one, its errors, and other processes that look at it.
+mod batches;
 mod errors;
 mod forks;
 mod golden;

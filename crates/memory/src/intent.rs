@@ -1,0 +1,255 @@
+//! The intent of a batch: the list of the words that it changes, so that all of them change or none.
+//!
+//! ```text
+//! INTENT: | state 8 | address 56 | ──► | record | ──► | record | ──► 0     of table 65533; the key of each is where the next lies
+//! value of a record: | checksum 8 | entry | entry | …        entry: | address 8 | old word 8 | new word 8 |, or | 0 | parts 8 | bytes 8 |
+//! state:  none ── everything is written ──► committed ── all words are changed ──► applied ── unnamed parts are gone ──► none
+//! ```
+//!
+//! What always holds:
+//! 1. The store of *committed* is the instant at which a batch takes place for whoever owns the region next.
+//!    Before it no word that the list names has changed.
+//! 2. While it is *committed*, its owner holds the locks of all homes concerned. So a word is as the batch
+//!    found it or as it leaves it, and a new owner changes the rest.
+//! 3. Once it is *applied* nobody changes words by it: what they named before may be used for something else.
+//! 4. Long values of a batch have numbers from `PARTS_FIRST` up to `PARTS_END`. Without an intent, no record
+//!    names these parts, and a new owner removes them.
+//!
+//! One batch at a time is under way.
+
+use hammerspace_error::{Error, Kind, Result};
+use twox_hash::XxHash3_64;
+
+use crate::change::Large;
+use crate::counters::Counted;
+use crate::geometry::WORD;
+use crate::header::{Header, INLINE_MAX, Traits};
+use crate::index::slot::Slot;
+use crate::key::Key;
+use crate::large::{self, remove_beyond};
+use crate::owner::Owner;
+use crate::record::Record;
+use crate::region::{INTENT, PARTS_END, PARTS_FIRST, Region};
+use crate::segment::{Segment, Use};
+
+/// The table that lists are in.
+pub(crate) const TABLE_OF_INTENTS: u16 = u16::MAX - 2;
+
+const STATE: u64 = 0xff;
+const ADDRESS_SHIFT: u32 = 8;
+/// Bytes of an entry.
+const ENTRY: usize = 3 * WORD as usize;
+/// Bytes in front of the entries of a record: its checksum.
+const CHECKSUM: usize = WORD as usize;
+
+/// How far a batch has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    Committed = 1,
+    Applied = 2,
+}
+
+/// One line of the list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Line {
+    /// The word at this address becomes another.
+    Swap { at: u64, old: u64, new: u64 },
+    /// No record names these parts any more.
+    Unnamed(Large),
+}
+
+/// A list that a former owner left behind.
+#[derive(Default)]
+pub(crate) struct Left {
+    state: Option<State>,
+    lines: Vec<Line>,
+    /// What the changes add to their tables that this owner made.
+    added: Vec<(u16, Counted)>,
+}
+
+impl Line {
+    fn to_words(self) -> [u64; 3] {
+        match self {
+            Self::Swap { at, old, new } => [at, old, new],
+            Self::Unnamed(Large { id, len }) => [0, id, len],
+        }
+    }
+
+    fn of([at, old, new]: [u64; 3]) -> Self {
+        if at == 0 { Self::Unnamed(Large { id: old, len: new }) } else { Self::Swap { at, old, new } }
+    }
+}
+
+/// Lines of each record: as many as fit, in small segments too.
+fn lines_max(region: &Region) -> usize {
+    ((INLINE_MAX.min(region.layout.segment_size as usize / 2) - CHECKSUM) / ENTRY).max(1)
+}
+
+/// The headers of the records of a list of so many lines, in the order in which they are written.
+pub(crate) fn headers(region: &Region, lines: usize) -> impl Iterator<Item = Header> + use<> {
+    let most = lines_max(region);
+    (0..lines).step_by(most).map(move |first| header((lines - first).min(most)))
+}
+
+fn header(lines: usize) -> Header {
+    Header::new(TABLE_OF_INTENTS, Key::Integer(0), CHECKSUM + lines * ENTRY, &Traits::default())
+}
+
+/// Of the entries of a record, and where the next one lies.
+fn checksum(next: u64, entries: &[u8]) -> u64 {
+    XxHash3_64::oneshot_with_seed(next, entries)
+}
+
+/// Writes a list, its records where `place` says. Gives where it begins.
+pub(crate) fn write(region: &Region, lines: &[Line], mut place: impl FnMut(Header, &dyn Fn(Record))) -> u64 {
+    let mut next = 0;
+    for lines in lines.chunks(lines_max(region)) {
+        let entries: Vec<u8> = lines.iter().flat_map(|line| line.to_words()).flat_map(u64::to_le_bytes).collect();
+        let address = std::cell::Cell::new(0);
+        place(header(lines.len()), &|record| {
+            let value = record.write(region, None, Key::Integer(next));
+            region.write_bytes(value, &checksum(next, &entries).to_le_bytes());
+            region.write_bytes(value + CHECKSUM as u64, &entries);
+            address.set(record.address);
+        });
+        next = address.get();
+    }
+    next
+}
+
+/// Numbers of long values that a batch has at most: for as many tries as it has, of as many operations.
+pub(crate) const NUMBERS_MAX: u64 = 1 << 20;
+
+/// Says how far the batch of this list has come.
+pub(crate) fn set(region: &Region, state: State, list: u64) {
+    region.store(INTENT, list << ADDRESS_SHIFT | state as u64);
+}
+
+/// Whether a batch has taken place, and is not yet at its end.
+pub(crate) fn is_set(region: &Region) -> bool {
+    region.load(INTENT) != 0
+}
+
+/// Says that no batch is under way.
+pub(crate) fn clear(region: &Region) {
+    region.store(INTENT, 0);
+}
+
+/// The numbers of long values that a batch is writing.
+pub(crate) fn parts(region: &Region) -> std::ops::Range<u64> {
+    let [first, end] = [PARTS_FIRST, PARTS_END].map(|at| region.load(at));
+    // More there are only where damage says so.
+    if end.saturating_sub(first) > NUMBERS_MAX { 0..0 } else { first..end }
+}
+
+/// Says that a batch is writing long values of these numbers; none, if there are none.
+pub(crate) fn set_parts(region: &Region, numbers: std::ops::Range<u64>) {
+    if region.load(PARTS_FIRST) != numbers.start {
+        region.store(PARTS_END, 0);
+        region.store(PARTS_FIRST, numbers.start);
+    }
+    region.store(PARTS_END, numbers.end);
+}
+
+impl Left {
+    /// Reads what a former owner left. [`Kind::Corrupt`] where that is no list.
+    pub(crate) fn read(region: &Region) -> Result<Self> {
+        let word = region.load(INTENT);
+        let state = match word & STATE {
+            0 if word == 0 => return Ok(Self::default()),
+            1 => State::Committed,
+            2 => State::Applied,
+            _ => return Err(damaged(INTENT)),
+        };
+        let (mut next, mut lines) = (word >> ADDRESS_SHIFT, Vec::new());
+        while next != 0 {
+            next = read_record(region, next, &mut lines)?;
+        }
+        Ok(Self { state: Some(state), lines, added: Vec::new() })
+    }
+
+    /// Whether the batch has taken place.
+    pub(crate) fn is_committed(&self) -> bool {
+        self.state.is_some()
+    }
+
+    /// Changes the words that its owner did not come to. May be done again, as an owner that does it may die too.
+    pub(crate) fn redo(&mut self, region: &Region) {
+        if self.state != Some(State::Committed) {
+            return;
+        }
+        for line in &self.lines {
+            if let Line::Swap { at, old, new } = *line
+                && region.load(at) == old
+            {
+                self.added.extend(added(region, at, Slot(old), Slot(new)));
+                region.store(at, new);
+            }
+        }
+        set(region, State::Applied, region.load(INTENT) >> ADDRESS_SHIFT);
+    }
+
+    /// Removes what nothing names any more; then no batch is under way.
+    pub(crate) fn finish(self, owner: &Owner) {
+        let region = &owner.region;
+        for (table, added) in &self.added {
+            region.count_for_dead(*table, *added);
+        }
+        if self.is_committed() {
+            for line in &self.lines {
+                if let Line::Unnamed(large) = line {
+                    remove_beyond(owner, 0, *large);
+                }
+            }
+        } else {
+            parts(region).for_each(|id| large::remove_all(owner, id));
+        }
+        set_parts(region, 0..0);
+        clear(region);
+    }
+}
+
+/// What a slot's change adds to its table, where a slot is at this address; the old record is counted as dead.
+fn added(region: &Region, at: u64, old: Slot, new: Slot) -> Option<(u16, Counted)> {
+    Segment::of(region, at).filter(|segment| segment.usage() == Use::Index)?;
+    let record = |slot: Slot| {
+        let is_one = !slot.is_reserved() && Segment::of(region, slot.address()).is_some();
+        is_one.then(|| Record::at(region, slot.address()))
+    };
+    let [old, new] = [old, new].map(record);
+    let counted = |record: Option<Record>| record.map_or_else(Counted::default, |record| Counted::of(region, record));
+    if let Some(old) = old {
+        Segment::bury_record(region, old);
+    }
+    Some((old.or(new)?.header.table(), counted(new).minus(counted(old))))
+}
+
+/// Reads the lines of one record. Gives where the next one lies.
+fn read_record(region: &Region, address: u64, lines: &mut Vec<Line>) -> Result<u64> {
+    let segment = Segment::of(region, address).filter(|_| address.is_multiple_of(WORD));
+    let record = Record::at(region, address);
+    let is_within = segment.is_some_and(|one| address + record.size <= one.start() + one.used());
+    if !is_within || record.header.table() != TABLE_OF_INTENTS || !record.header.has_integer_key() {
+        return Err(damaged(address));
+    }
+    let mut value = Vec::new();
+    record.value(region).append_to(&mut value);
+    let next = region.load(record.value_address() - WORD);
+    let Some((sum, entries)) = value.split_first_chunk() else { return Err(damaged(address)) };
+    let (entries, rest) = entries.as_chunks::<ENTRY>();
+    if u64::from_le_bytes(*sum) != checksum(next, entries.as_flattened()) || !rest.is_empty() || next == address {
+        return Err(damaged(address));
+    }
+    lines.extend(entries.iter().map(|entry| {
+        let (words, _) = entry.as_chunks::<8>();
+        Line::of([0, 1, 2].map(|word| u64::from_le_bytes(words[word])))
+    }));
+    Ok(next)
+}
+
+#[cold]
+fn damaged(at: u64) -> Error {
+    let finding = "the list of what a batch changes is damaged, so that the batch cannot be completed";
+    let error = Error::new(Kind::Corrupt, finding).at(at);
+    error.remedy("attach to it and save what can be read, then remove the store and create it anew")
+}
