@@ -127,9 +127,9 @@ pub use hammerspace_store::Store;
 /// ```
 pub mod store {
     pub use hammerspace_store::{
-        Condition, Cursor, DEFAULT_TABLE, Entry, KEY_LEN_MAX, Key, Merged, Meta, Operation, Options, Outcome, OwnedKey,
-        Put, RegionInfo, RegionState, Reply, Report, Request, Scan, Table, TableInfo, TableOptions, Usage,
-        VALUE_LEN_MAX, Value, ValueKind, regions,
+        Batch, BatchOutcome, Condition, Cursor, DEFAULT_TABLE, Entry, KEY_LEN_MAX, Key, Merged, Meta, Operation,
+        Options, Outcome, OwnedKey, Put, RegionInfo, RegionState, Reply, Report, Request, Scan, Table, TableInfo,
+        TableOptions, Usage, VALUE_LEN_MAX, Value, ValueKind, regions,
     };
 }
 
