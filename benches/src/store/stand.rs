@@ -24,7 +24,11 @@ impl Stand {
         let directory = tempfile::tempdir_in("/dev/shm")?;
         let options = Options { region: Some(directory.path().to_path_buf()), ..options.clone() };
         let store = Store::create(path_in(&directory), &options)?;
-        Ok(Self { table: store.create_table(NAME, TableOptions { versions })?, store, directory })
+        Ok(Self {
+            table: store.create_table(NAME, TableOptions { versions, ..TableOptions::default() })?,
+            store,
+            directory,
+        })
     }
 
     /// Where others find it.

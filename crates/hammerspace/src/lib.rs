@@ -129,7 +129,7 @@ pub mod store {
     pub use hammerspace_store::{
         Batch, BatchOutcome, Condition, Cursor, DEFAULT_TABLE, Entry, KEY_LEN_MAX, Key, Merged, Meta, Operation,
         Options, Outcome, OwnedKey, Put, RegionInfo, RegionState, Reply, Report, Request, Scan, Table, TableInfo,
-        TableOptions, Usage, VALUE_LEN_MAX, Value, ValueKind, regions,
+        TableOptions, Usage, VALUE_LEN_MAX, Value, ValueKind, hll, regions,
     };
 }
 

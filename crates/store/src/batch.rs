@@ -222,7 +222,9 @@ impl Batch {
                 return Err(error.remedy("commit it in several batches"));
             }
         }
-        self.requests().enumerate().try_for_each(|(at, request)| request.check().map_err(|error| of(at, &error)))
+        self.requests().zip(&self.entries).enumerate().try_for_each(|(at, (request, entry))| {
+            request.check(&self.tables[entry.table]).map_err(|error| of(at, &error))
+        })
     }
 }
 

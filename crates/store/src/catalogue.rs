@@ -31,6 +31,7 @@ use std::collections::HashSet;
 
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_memory::{CATALOGUE_MAX, INTERNAL_TABLES, Key, TableId, View};
+use hammerspace_sketch::hll::Params;
 use twox_hash::XxHash3_64;
 
 use crate::store::DEFAULT_TABLE;
@@ -50,7 +51,11 @@ const ENTRY: usize = 16;
 
 const VERSIONED: u16 = 1;
 const DROPPED: u16 = 2;
-const KNOWN_FLAGS: u16 = VERSIONED | DROPPED;
+/// The attribute [`PARAMETERS`] is there, and must be understood.
+const PARAMETERIZED: u16 = 4;
+const KNOWN_FLAGS: u16 = VERSIONED | DROPPED | PARAMETERIZED;
+/// The tag of the attribute that has the parameters of a table's HyperLogLogs, in two bytes.
+const PARAMETERS: u8 = 1;
 
 /// What a table is created with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,11 +63,13 @@ pub struct TableOptions {
     /// Whether each record has a version, which takes 8 bytes; a number that has one is a new record whenever
     /// it changes.
     pub versions: bool,
+    /// The parameters of its values of kind [`hll`](crate::ValueKind::Hll), by default PostgreSQL's.
+    pub hll: Params,
 }
 
 impl Default for TableOptions {
     fn default() -> Self {
-        Self { versions: true }
+        Self { versions: true, hll: Params::default() }
     }
 }
 
@@ -73,6 +80,8 @@ pub struct TableInfo {
     pub name: String,
     /// Whether its records have versions.
     pub versions: bool,
+    /// The parameters of its values of kind [`hll`](crate::ValueKind::Hll).
+    pub hll: Params,
 }
 
 /// A table and its number.
@@ -81,6 +90,8 @@ pub(crate) struct Named {
     pub(crate) name: String,
     pub(crate) id: TableId,
     pub(crate) born: u64,
+    /// The parameters of its HyperLogLogs.
+    pub(crate) hll: Params,
     /// Flags that this build does not know.
     unknown: u16,
     /// What a later build says of it.
@@ -145,8 +156,28 @@ impl<'b> Entry<'b> {
             return Err(damaged("has a table from the future"));
         }
         let id = TableId { number, is_versioned: flags & VERSIONED != 0 };
-        Ok(Named { name, id, born, unknown: flags & !KNOWN_FLAGS, attributes: attributes.to_vec() })
+        let (hll, attributes) = match flags & PARAMETERIZED {
+            0 => (Params::default(), attributes),
+            _ => split_parameters(attributes).ok_or_else(|| damaged("has a table of no known parameters"))?,
+        };
+        Ok(Named { name, id, born, hll, unknown: flags & !KNOWN_FLAGS, attributes: attributes.to_vec() })
     }
+}
+
+/// The parameters of a table's HyperLogLogs, which are its first attribute, and the attributes behind them.
+fn split_parameters(attributes: &[u8]) -> Option<(Params, &[u8])> {
+    match attributes.split_first_chunk()? {
+        ([PARAMETERS, 2, 0, size, storage], rest) => Some((Params::from_bytes([*size, *storage]).ok()?, rest)),
+        _ => None,
+    }
+}
+
+/// Parameters as an attribute: none if they are the default.
+fn parameters(hll: Params) -> Vec<u8> {
+    if hll == Params::default() {
+        return Vec::new();
+    }
+    [&[PARAMETERS, 2, 0][..], &hll.to_bytes()].concat()
 }
 
 /// The tables of a store at one instant.
@@ -226,9 +257,12 @@ impl Catalogue {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.len);
         bytes.resize(CHECKSUM, 0);
-        for Named { name, id, born, unknown, attributes } in &self.tables {
-            let flags = unknown | if id.is_versioned { VERSIONED } else { 0 };
+        for Named { name, id, born, hll, unknown, attributes } in &self.tables {
+            let mut flags = unknown | if id.is_versioned { VERSIONED } else { 0 };
+            let parameters = parameters(*hll);
+            flags |= if parameters.is_empty() { 0 } else { PARAMETERIZED };
             let (number, name) = (id.number, name.as_bytes());
+            let attributes = &[&parameters, &attributes[..]].concat();
             Entry { number, flags, born: *born, name, attributes }.append_to(&mut bytes);
         }
         for &number in &self.dropped {
@@ -268,7 +302,8 @@ impl Catalogue {
         }
         let id = TableId { number: self.free_number()?, is_versioned: options.versions };
         let (name, born) = (name.to_owned(), self.next_stamp());
-        self.tables.push(Named { name, id, born, unknown: 0, attributes: Vec::new() });
+        let hll = options.hll;
+        self.tables.push(Named { name, id, born, hll, unknown: 0, attributes: Vec::new() });
         Ok(())
     }
 
@@ -326,7 +361,8 @@ mod tests {
     fn catalogue() -> Catalogue {
         let mut catalogue = Catalogue::default();
         for name in ["default", "words", "ß"] {
-            catalogue.add(name, TableOptions { versions: name != "words" }).unwrap();
+            let hll = Params::new(if name == "words" { 14 } else { 11 }, 5, -1, true).unwrap();
+            catalogue.add(name, TableOptions { versions: name != "words", hll }).unwrap();
         }
         catalogue
     }
@@ -428,6 +464,7 @@ mod tests {
         assert_eq!(read.tables, later.tables);
         read.renumber("default").unwrap();
         assert_eq!(read.known("default").unwrap().attributes, attributes);
+        assert_eq!(read.find("words").unwrap().hll.log2m(), 14);
         let of_words = |read: &mut Catalogue| {
             [read.known("words").map(drop), read.remove("words").map(drop), read.renumber("words").map(drop)]
         };

@@ -7,15 +7,21 @@
 //! | 2 | add | a number | their sum; beyond 64 bits, an error |
 //! | 3 | min | a number | the lesser |
 //! | 4 | max | a number | the greater |
+//! | 5 | hll | a HyperLogLog | the union of both |
 //!
-//! A number is an `i64` in eight little-endian bytes. Codes have 6 bits; those from 5 on are free for kinds to come. A build that does not
+//! A number is an `i64` in eight little-endian bytes. A HyperLogLog has the format of `docs/format/hll.md`.
+//! Codes have 6 bits; those from 6 on are free for kinds to come. A build that does not
 //! know a record's kind reads it as bytes, and leaves it to others to merge.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_memory::Present;
+use hammerspace_sketch::hll::{Hll, Params};
+
+use crate::counting;
 
 /// What a value is, and so how another is merged into it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -31,6 +37,9 @@ pub enum ValueKind {
     Min,
     /// A number. Merging keeps the greater.
     Max,
+    /// A [HyperLogLog](crate::hll), which counts distinct elements. Merging unites, and refuses one of another
+    /// `log2m` or `regwidth`.
+    Hll,
     /// One that this build does not know, by its code: any bytes, to be read, replaced by another kind, and deleted.
     Other(u8),
 }
@@ -44,6 +53,8 @@ enum Rule {
     Append,
     /// Numbers become one number, if there is one.
     Number(fn(i64, i64) -> Option<i64>),
+    /// Sets that are counted become their union.
+    Hll,
     /// No rule that this build knows.
     Unknown,
 }
@@ -58,15 +69,19 @@ pub(crate) enum Folded<'o> {
     Append(&'o [u8]),
     /// This number.
     Number(i64),
+    /// These bytes, which are new.
+    New(Vec<u8>),
     /// A number beyond 64 bits.
     Overflow,
+    /// Nothing: the HyperLogLog there has other parameters, these.
+    Unlike(Params),
     /// Nothing: the value there cannot be read.
     Damaged,
 }
 
 impl ValueKind {
     /// Every kind that this build knows, in the order of their codes.
-    pub const ALL: [Self; 5] = [Self::Bytes, Self::Append, Self::Add, Self::Min, Self::Max];
+    pub const ALL: [Self; 6] = [Self::Bytes, Self::Append, Self::Add, Self::Min, Self::Max, Self::Hll];
 
     pub(crate) const fn code(self) -> u8 {
         match self {
@@ -75,6 +90,7 @@ impl ValueKind {
             Self::Add => 2,
             Self::Min => 3,
             Self::Max => 4,
+            Self::Hll => 5,
             Self::Other(code) => code,
         }
     }
@@ -93,6 +109,7 @@ impl ValueKind {
             Self::Add => "add",
             Self::Min => "min",
             Self::Max => "max",
+            Self::Hll => "hll",
             Self::Other(_) => "other",
         }
     }
@@ -105,6 +122,7 @@ impl ValueKind {
             Self::Add => Rule::Number(i64::checked_add),
             Self::Min => Rule::Number(|old, new| Some(old.min(new))),
             Self::Max => Rule::Number(|old, new| Some(old.max(new))),
+            Self::Hll => Rule::Hll,
             Self::Other(_) => Rule::Unknown,
         }
     }
@@ -118,6 +136,7 @@ impl ValueKind {
     pub(crate) fn check(self, value: &[u8]) -> Result<()> {
         match self.rule() {
             Rule::Number(_) => number_of(self, value).map(drop),
+            Rule::Hll => Hll::parse(value).map(drop),
             Rule::Unknown => Err(self.unknown()),
             Rule::Replace | Rule::Append => Ok(()),
         }
@@ -130,8 +149,15 @@ impl ValueKind {
             Rule::Replace => Folded::Replace(operand),
             Rule::Append => Folded::Append(operand),
             Rule::Number(combine) => fold_number(old, operand, combine),
+            Rule::Hll => counting::fold(old, operand),
             Rule::Unknown => unreachable!("refused by `check`"),
         }
+    }
+
+    /// A value that [`check`](Self::check) has accepted, as records of this kind have it.
+    #[inline]
+    pub(crate) fn canonical(self, value: &[u8]) -> Cow<'_, [u8]> {
+        if self == Self::Hll { counting::canonical(value).into() } else { value.into() }
     }
 
     /// A value of this kind, for people.
@@ -220,8 +246,8 @@ mod tests {
             assert_eq!(kind.name().parse::<ValueKind>().unwrap(), kind);
             assert!(page.contains(&format!("//! | {} | {kind} |", kind.code())), "{kind}");
         }
-        assert_eq!((ValueKind::of(5), ValueKind::of(5).code()), (ValueKind::Other(5), 5));
-        assert_eq!(ValueKind::Other(5).check(b"any").unwrap_err().kind(), Kind::Unsupported);
+        assert_eq!((ValueKind::of(6), ValueKind::of(6).code()), (ValueKind::Other(6), 6));
+        assert_eq!(ValueKind::Other(6).check(b"any").unwrap_err().kind(), Kind::Unsupported);
         assert_eq!("sum".parse::<ValueKind>().unwrap_err().kind(), Kind::Invalid);
     }
 

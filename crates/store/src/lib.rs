@@ -22,6 +22,7 @@ mod batch;
 mod catalogue;
 mod changes;
 mod condition;
+mod counting;
 mod expiry;
 mod kind;
 mod operation;
@@ -38,6 +39,7 @@ pub use hammerspace_error::{Error, Kind, Result};
 pub use hammerspace_memory::{
     Cursor, KEY_LEN_MAX, Key, Options, OwnedKey, RegionInfo, RegionState, Report, Usage, VALUE_LEN_MAX, regions,
 };
+pub use hammerspace_sketch::hll;
 pub use kind::ValueKind;
 pub use operation::{Operation, Request};
 pub use scan::Scan;

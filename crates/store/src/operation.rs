@@ -10,11 +10,13 @@
 use std::time::SystemTime;
 
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_memory::{Change, Decision, Present, TableId};
+use hammerspace_memory::{Change, Decision, Present, TableId, Value};
+use hammerspace_sketch::hll::{Hll, Params};
 
 use crate::condition::Condition;
 use crate::expiry;
 use crate::kind::{Folded, ValueKind};
+use crate::table::Table;
 
 /// What is to become of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +73,8 @@ pub(crate) enum Verdict {
     WrongKind(u8),
     /// Merging gives a number beyond 64 bits.
     Overflow,
+    /// The HyperLogLog there has other parameters, these.
+    Unlike(Params),
     /// The value there lacks a part.
     Damaged,
     /// The number is not the table's any more.
@@ -120,12 +124,12 @@ impl<'o> Request<'o> {
         self.returns_old || matches!(self.operation, Operation::Get)
     }
 
-    /// Refuses a value that no record of its kind can have.
+    /// Refuses a value that no record of its kind can have in this table.
     #[inline]
-    pub(crate) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self, table: &Table) -> Result<()> {
         match self.operation {
-            Operation::Put { kind, value, .. } => kind.check(value),
-            Operation::Merge { kind, operand, .. } => kind.check(operand),
+            Operation::Put { kind, value, .. } => table.check_value(kind, value),
+            Operation::Merge { kind, operand, .. } => table.check_value(kind, operand),
             Operation::Delete | Operation::Expire(_) | Operation::Get => Ok(()),
         }
     }
@@ -153,6 +157,13 @@ impl<'o> Request<'o> {
         };
         let error = Error::new(Kind::Invalid, format!("merging {operand} gives a number beyond 64 bits"));
         error.remedy("the value stays as it was; count in larger units, or in several keys")
+    }
+
+    /// Says that a HyperLogLog has other parameters than the one there.
+    #[cold]
+    pub(crate) fn unlike(&self, there: Params) -> Error {
+        let refused = Hll::open(self.operation.value()).and_then(|operand| there.check_unites(operand.params()));
+        refused.expect_err("it was refused")
     }
 
     /// Says that there is a value of another kind.
@@ -190,8 +201,10 @@ impl<'o> Operation<'o> {
     fn decide(&self, old: Option<&(impl Present + ?Sized)>) -> Decision<'o, Verdict> {
         let (change, done) = match *self {
             Self::Put { kind, value, expiry } => {
-                let change = Change::Put { kind: kind.code(), value: value.into(), expiry: millis(expiry) };
-                (change, Done { len: value.len() as u64, ..Done::default() })
+                let (value, expiry) = (kind.canonical(value), millis(expiry));
+                let len = value.len() as u64;
+                let change = Change::Put { kind: kind.code(), value: Value::Bytes(value), expiry };
+                (change, Done { len, ..Done::default() })
             }
             Self::Merge { kind, operand, expiry } => return merge(old, kind, operand, expiry),
             Self::Delete => (Change::Delete, Done::default()),
@@ -224,6 +237,7 @@ fn merge<'o>(
     let done = |change, len, number| Decision { change, result: Verdict::Done(Done { len, number }) };
     match kind.fold(old, operand) {
         Folded::Overflow => refused(Verdict::Overflow),
+        Folded::Unlike(there) => refused(Verdict::Unlike(there)),
         Folded::Damaged => refused(Verdict::Damaged),
         Folded::Keep(number) => done(Change::Keep, len, number),
         Folded::Append(bytes) if old.is_some() => {
@@ -234,6 +248,10 @@ fn merge<'o>(
         }
         Folded::Append(bytes) => done(put(code, bytes, expiry()), bytes.len() as u64, None),
         Folded::Number(number) => done(put(code, operand, expiry()), size_of::<i64>() as u64, Some(number)),
+        Folded::New(bytes) => {
+            let len = bytes.len() as u64;
+            done(Change::Put { kind: code, value: bytes.into(), expiry: expiry() }, len, None)
+        }
         Folded::Replace(bytes) => {
             // To merge bytes is to put them, which ends no sooner for what was there.
             let expiry = if old.is_none() { expiry() } else { None };

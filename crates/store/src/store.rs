@@ -120,7 +120,10 @@ impl Store {
     /// The tables there are, by their names.
     pub fn tables(&self) -> Result<Vec<TableInfo>> {
         let catalogue = self.shared.catalogue()?;
-        let info = |table: &catalogue::Named| TableInfo { name: table.name.clone(), versions: table.id.is_versioned };
+        let info = |table: &catalogue::Named| {
+            let (name, versions) = (table.name.clone(), table.id.is_versioned);
+            TableInfo { name, versions, hll: table.hll }
+        };
         let mut tables: Vec<_> = catalogue.tables.iter().map(info).collect();
         tables.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(tables)

@@ -14,10 +14,11 @@
 use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use hammerspace_error::Result;
 use hammerspace_memory::{Counted, Cursor, Key, TableId, View};
+use hammerspace_sketch::hll::Params;
 
 use crate::scan::Scan;
 use crate::store::Shared;
@@ -56,7 +57,7 @@ impl Known {
 /// use hammerspace_store::{Key, Options, Store, TableOptions, ValueKind};
 ///
 /// let store = Store::anonymous(&Options::with_limit(64 << 20))?;
-/// let views = store.create_table("views", TableOptions { versions: false })?;
+/// let views = store.create_table("views", TableOptions { versions: false, ..TableOptions::default() })?;
 /// assert_eq!(views.add("page 1", 2)?, 2);
 ///
 /// // Many keys wait for memory together.
@@ -79,11 +80,13 @@ pub struct Table {
     pub(crate) shared: Arc<Shared>,
     pub(crate) name: Arc<str>,
     known: AtomicU64,
+    /// The parameters of its HyperLogLogs, as of `known`: two bytes.
+    hll: AtomicU16,
 }
 
 impl Table {
     pub(crate) fn open(shared: Arc<Shared>, name: &str) -> Result<Self> {
-        let table = Self { shared, name: name.into(), known: AtomicU64::new(0) };
+        let table = Self { shared, name: name.into(), known: AtomicU64::new(0), hll: AtomicU16::new(0) };
         table.learn()?;
         Ok(table)
     }
@@ -104,6 +107,12 @@ impl Table {
         Ok(self.known().id().is_versioned)
     }
 
+    /// The parameters of its HyperLogLogs, as the handle knows them.
+    pub(crate) fn known_hll(&self) -> Params {
+        let bytes = self.hll.load(Ordering::Relaxed).to_le_bytes();
+        Params::from_bytes(bytes).expect("they are a table's")
+    }
+
     #[inline]
     pub(crate) fn known(&self) -> Known {
         Known(self.known.load(Ordering::Relaxed))
@@ -115,6 +124,7 @@ impl Table {
         let catalogue = self.shared.catalogue()?;
         let table = catalogue.known(&self.name)?;
         let known = Known::new(table.id, catalogue.known_since(table));
+        self.hll.store(u16::from_le_bytes(table.hll.to_bytes()), Ordering::Relaxed);
         self.known.store(known.0, Ordering::Relaxed);
         Ok((known, table.born))
     }
@@ -245,7 +255,9 @@ impl<'t> IntoIterator for &'t Table {
 
 impl Clone for Table {
     fn clone(&self) -> Self {
-        Self { shared: self.shared.clone(), name: self.name.clone(), known: AtomicU64::new(self.known().0) }
+        let (shared, name) = (self.shared.clone(), self.name.clone());
+        let (known, hll) = (self.known.load(Ordering::Relaxed).into(), self.hll.load(Ordering::Relaxed).into());
+        Self { shared, name, known, hll }
     }
 }
 

@@ -110,7 +110,7 @@ impl Table {
         request: &Request<'_>,
         mut look: impl FnMut(Option<&Old<'_>>) -> bool,
     ) -> Result<Updated<Verdict>> {
-        request.check()?;
+        request.check(self)?;
         let memory = self.shared.memory()?;
         let mut waits = 0..WAITS_MAX;
         loop {
@@ -251,7 +251,7 @@ impl Table {
                 known.get().id(),
                 operands.len() - first,
                 |at| operands[first + at].0,
-                |at, old| match kind.check(operands[first + at].1.as_ref()) {
+                |at, old| match self.check_value(kind, operands[first + at].1.as_ref()) {
                     Ok(()) => self.decide(&known, &request(first + at), old),
                     // Merged below, where it is refused in words.
                     Err(_) => Decision { change: Change::Keep, result: Verdict::Stale },
@@ -288,6 +288,7 @@ impl Request<'_> {
             Verdict::Refused | Verdict::Absent => Ok(None),
             Verdict::WrongKind(there) => Err(self.wrong_kind(there)),
             Verdict::Overflow => Err(self.overflow()),
+            Verdict::Unlike(there) => Err(self.unlike(there)),
             Verdict::Damaged => Err(damaged()),
             Verdict::Stale => unreachable!("a stale decision is made anew"),
         }

@@ -46,7 +46,7 @@ impl Sight {
     pub(super) fn of(path: &Path, store: &Store) -> Result<Self> {
         let (usage, keys) = (store.usage(), store.keys());
         let counts: HashMap<_, _> = store.keys_by_table()?.into_iter().collect();
-        let tables = store.tables()?.into_iter().map(|TableInfo { name, versions }| {
+        let tables = store.tables()?.into_iter().map(|TableInfo { name, versions, .. }| {
             let keys = counts.get(&name).copied().unwrap_or(0);
             Table { name, versions, keys }
         });

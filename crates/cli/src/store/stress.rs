@@ -90,7 +90,7 @@ impl Stress {
         let limit = self.limit.as_u64();
         let options = Options { region: self.region.clone(), ..Options::with_limit(limit) };
         let store = Store::create(&path, &options)?;
-        store.create_table(TABLES[1], TableOptions { versions: false })?;
+        store.create_table(TABLES[1], TableOptions { versions: false, ..TableOptions::default() })?;
         drop(Work::begin(store, scratch.path())?);
         let scene = Scene { store: &path, board: scratch.path() };
         let ended = self.play(scene, seed).map_err(|error| {
@@ -215,7 +215,7 @@ mod tests {
     fn settle(changes: u64, tamper: impl FnOnce(&Table)) -> Result<()> {
         let scratch = tempfile::tempdir().unwrap();
         let store = Store::anonymous(&Options { cleaners: 0, writers: 1, ..Options::with_limit(8 << 20) }).unwrap();
-        let table = store.create_table(TABLES[1], TableOptions { versions: false }).unwrap();
+        let table = store.create_table(TABLES[1], TableOptions { versions: false, ..TableOptions::default() }).unwrap();
         let work = Work::begin(store, scratch.path()).unwrap();
         for key in KEYS {
             (0..changes).for_each(|_| work.change((1, key)).unwrap());

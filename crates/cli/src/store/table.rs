@@ -40,7 +40,7 @@ impl Table {
             store.empty_table(&self.name)?;
             "emptied"
         } else {
-            store.create_table(&self.name, TableOptions { versions: !self.no_versions })?;
+            store.create_table(&self.name, TableOptions { versions: !self.no_versions, ..TableOptions::default() })?;
             "created"
         };
         if out.json() {

@@ -65,8 +65,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Kind, Params)> {
     let Some(kind) = Kind::ALL.get(usize::from(first & 15)).copied() else {
         return Err(corrupt(format!("an HLL of kind {}; the last is 4, FULL", first & 15)).at(0));
     };
-    let params = Params::from_bytes([size, storage]).map_err(|(offset, finding)| corrupt(finding).at(offset))?;
-    Ok((kind, params))
+    Ok((kind, Params::from_bytes([size, storage])?))
 }
 
 fn check_version(version: u8) -> Result<()> {

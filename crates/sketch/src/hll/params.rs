@@ -3,6 +3,7 @@
 use hammerspace_error::{Error, Kind, Result};
 
 use super::Register;
+use super::header::corrupt;
 
 /// How many registers, how wide, and when a value is written in which way.
 ///
@@ -50,19 +51,21 @@ impl Params {
         Ok(Self { log2m: log2m as u8, regwidth: regwidth as u8, cutoff, sparseon })
     }
 
-    /// Bytes 1 and 2 of a header.
-    pub(super) fn to_bytes(self) -> [u8; 2] {
+    /// Two bytes: 1 and 2 of the header of a value with these parameters.
+    pub fn to_bytes(self) -> [u8; 2] {
         [(self.regwidth - 1) << 5 | self.log2m, u8::from(self.sparseon) << 6 | self.cutoff]
     }
 
-    /// What bytes 1 and 2 of a header say; or which of the two cannot be, and why.
-    pub(super) fn from_bytes([size, storage]: [u8; 2]) -> Result<Self, (u64, String)> {
+    /// The parameters that [`to_bytes`](Self::to_bytes) wrote. `Corrupt`, with the offset in a header, if no
+    /// parameters are written so.
+    pub fn from_bytes([size, storage]: [u8; 2]) -> Result<Self> {
         let (log2m, cutoff) = (size & 0x1f, storage & 0x3f);
         if log2m < 4 {
-            return Err((1, format!("an HLL with a log2m of {log2m}; the least is 4")));
+            return Err(corrupt(format!("an HLL with a log2m of {log2m}; the least is 4")).at(1));
         }
         if cutoff > CUTOFF_MAX && cutoff != AUTOMATIC {
-            return Err((2, format!("an HLL with a cutoff of {cutoff}; it is 0 to {CUTOFF_MAX}, or {AUTOMATIC}")));
+            let finding = format!("an HLL with a cutoff of {cutoff}; it is 0 to {CUTOFF_MAX}, or {AUTOMATIC}");
+            return Err(corrupt(finding).at(2));
         }
         Ok(Self { log2m, regwidth: 1 + (size >> 5), cutoff, sparseon: storage & 0x40 != 0 })
     }
@@ -142,8 +145,8 @@ impl Params {
         self.sparseon && count * u64::from(self.word_bits()) < self.register_count() * u64::from(self.regwidth)
     }
 
-    /// Whether sets of these and of other parameters can be united.
-    pub(super) fn check_unites(self, other: Self) -> Result<()> {
+    /// Whether sets of these and of other parameters can be united: `Invalid` if `log2m` or `regwidth` differ.
+    pub fn check_unites(self, other: Self) -> Result<()> {
         if (self.log2m, self.regwidth) == (other.log2m, other.regwidth) {
             return Ok(());
         }

@@ -31,7 +31,9 @@ fn put(value: &[u8]) -> Request<'_> {
 fn operations_on_a_key_see_those_before_them() {
     let store = store(64 << 20);
     for versions in [true, false] {
-        let table = store.create_table(&format!("table {versions}"), TableOptions { versions }).unwrap();
+        let table = store
+            .create_table(&format!("table {versions}"), TableOptions { versions, ..TableOptions::default() })
+            .unwrap();
         table.append("log", "a").unwrap();
         let mut batch = Batch::new();
         batch
@@ -129,7 +131,7 @@ fn a_batch_that_is_refused_changes_nothing() {
 #[test]
 fn a_batch_may_be_as_large_as_is_said_and_no_larger() {
     let store = store(256 << 20);
-    let table = store.create_table("plain", TableOptions { versions: false }).unwrap();
+    let table = store.create_table("plain", TableOptions { versions: false, ..TableOptions::default() }).unwrap();
     let mut batch = Batch::new();
     for key in 0..Batch::OPERATIONS_MAX as u64 {
         batch.put(&table, key, key.to_le_bytes());
@@ -224,7 +226,7 @@ fn tables_come_and_go() {
     let other = self::store(64 << 20);
     assert_eq!(other.commit(&batch).unwrap_err().kind(), Kind::Invalid);
     let mut batch = Batch::new();
-    let plain = store.create_table("plain", TableOptions { versions: false }).unwrap();
+    let plain = store.create_table("plain", TableOptions { versions: false, ..TableOptions::default() }).unwrap();
     batch.get(&plain, "x").add(&plain, "x", put(b"").when(Condition::Version(7)));
     let error = store.commit(&batch).unwrap_err();
     assert!(error.to_string().contains("operation 1 of the batch"), "{error}");
@@ -236,7 +238,7 @@ const ACCOUNTS: u64 = 50;
 /// Threads transfer between accounts, and look at the sum of all. Says how often it was another.
 fn transfers(transfer: impl Fn(&Store, &Table, u64, u64) + Sync) -> usize {
     let store = Store::anonymous(&Options { cleaners: 1, writers: 4, ..Options::with_limit(32 << 20) }).unwrap();
-    let table = store.create_table("accounts", TableOptions { versions: false }).unwrap();
+    let table = store.create_table("accounts", TableOptions { versions: false, ..TableOptions::default() }).unwrap();
     let mut look = Batch::new();
     for account in 0..ACCOUNTS {
         table.add(account, 100).unwrap();

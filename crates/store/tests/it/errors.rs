@@ -192,7 +192,8 @@ fn tables_that_are_not_there_or_there_already() {
     refused(store.create_table("default", TableOptions::default()), Kind::Invalid, "already");
     refused(store.create_table("", TableOptions::default()), Kind::Invalid, "0 bytes");
     refused(store.create_table(&"x".repeat(256), TableOptions::default()), Kind::Invalid, "256 bytes");
-    let plain = store.create_table(&"x".repeat(255), TableOptions { versions: false }).unwrap();
+    let plain =
+        store.create_table(&"x".repeat(255), TableOptions { versions: false, ..TableOptions::default() }).unwrap();
     refused(plain.put_with("k", "", &Put::when(Condition::Version(1))), Kind::Invalid, "no versions");
     store.drop_table(plain.name()).unwrap();
     refused(plain.get("k"), Kind::Missing, "no table");

@@ -46,7 +46,7 @@ fn late() -> SystemTime {
 }
 
 fn write(store: &Store) {
-    let plain = store.create_table("plain", TableOptions { versions: false }).unwrap();
+    let plain = store.create_table("plain", TableOptions { versions: false, ..TableOptions::default() }).unwrap();
     let gone = store.create_table("gone", TableOptions::default()).unwrap();
     let default = store.default_table();
     for key in 0..400_u64 {

@@ -1,5 +1,6 @@
 //! The store beside a twin, its verbs one by one, its errors, and other processes that look at it.
 mod batches;
+mod counting;
 mod errors;
 mod forks;
 mod golden;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, SystemTime};
 
 use fastrand::Rng;
+use hammerspace_store::hll::{Hll, HllBuf, Params, hash};
 use hammerspace_store::{
     Condition, Error, Kind, Meta, Options, Outcome, OwnedKey, Put, Table, TableOptions, ValueKind,
 };
@@ -39,6 +40,13 @@ fn value_of(rng: &mut Rng, kind: ValueKind) -> Vec<u8> {
     if kind.is_number() {
         return rng.i64(-100..100).to_le_bytes().to_vec();
     }
+    if kind == ValueKind::Hll {
+        let mut hll = HllBuf::new(Params::default());
+        let count_max = if rng.bool() { 3 } else { 400 };
+        let count = rng.usize(..count_max);
+        hll.add_many(&(0..count).map(|_| hash::bigint(rng.i64(..1000), 0)).collect::<Vec<_>>());
+        return hll.into_bytes();
+    }
     let len = match rng.u8(..40) {
         0 => rng.usize(..100_000),
         1..8 => rng.usize(..600),
@@ -57,6 +65,11 @@ fn merged(kind: ValueKind, old: &[u8], operand: &[u8]) -> Vec<u8> {
         ValueKind::Add => (number(old) + number(operand)).to_le_bytes().to_vec(),
         ValueKind::Min => number(old).min(number(operand)).to_le_bytes().to_vec(),
         ValueKind::Max => number(old).max(number(operand)).to_le_bytes().to_vec(),
+        ValueKind::Hll => {
+            let mut union = HllBuf::read(old).unwrap();
+            union.union(&Hll::parse(operand).unwrap()).unwrap();
+            union.into_bytes()
+        }
         ValueKind::Other(_) => unreachable!("nobody merges it"),
     }
 }
@@ -81,7 +94,9 @@ impl History {
         println!("seed {seed}");
         let mut handles = vec![store.default_table().clone()];
         for (name, versions) in &TABLES[1..] {
-            handles.push(store.create_table(name, TableOptions { versions: *versions }).unwrap());
+            handles.push(
+                store.create_table(name, TableOptions { versions: *versions, ..TableOptions::default() }).unwrap(),
+            );
         }
         Self { store, handles, twin: Twin::default(), rng: Rng::with_seed(seed), keys, refused: 0 }
     }
@@ -123,7 +138,9 @@ impl History {
             1 if at > 0 => {
                 self.store.drop_table(name).unwrap();
                 assert_eq!(handle.get(key.as_key()).unwrap_err().kind(), Kind::Missing);
-                self.store.create_table(name, TableOptions { versions: TABLES[at].1 }).unwrap();
+                self.store
+                    .create_table(name, TableOptions { versions: TABLES[at].1, ..TableOptions::default() })
+                    .unwrap();
                 self.twin.tables.remove(name);
             }
             2..350 => self.put(at, &handle, key, there.as_ref(), kind),
@@ -184,8 +201,8 @@ impl History {
         let value = there.as_ref().map_or_else(|| operand.clone(), |there| merged(kind, &there.value, &operand));
         let before = there.as_ref().and_then(|there| there.version);
         let stays = there.as_ref().is_some_and(|there| there.value == value);
-        if stays && kind.is_number() {
-            assert_eq!(version, before, "a number that stays keeps its version");
+        if stays && (kind.is_number() || kind == ValueKind::Hll) {
+            assert_eq!(version, before, "a number or a set that stays keeps its version");
         } else if version.is_none() || version != before || !operand.is_empty() {
             // To append nothing need not be a change.
             self.take_version(at, version);

@@ -22,7 +22,7 @@ fn a_handle_follows_its_name() {
     store.drop_table("words").unwrap();
     assert_eq!(names(&store), ["default"]);
     assert_eq!(old.get("key").unwrap_err().kind(), Kind::Missing);
-    store.create_table("words", TableOptions { versions: false }).unwrap();
+    store.create_table("words", TableOptions { versions: false, ..TableOptions::default() }).unwrap();
     assert_eq!((old.get("key").unwrap(), old.put("key", "new").unwrap()), (None, None));
     assert!(!old.has_versions().unwrap());
     assert_eq!(old.clone().iter().count(), 1);
@@ -75,7 +75,7 @@ impl Drop for Over<'_> {
 #[test]
 fn a_table_is_emptied_under_fire() {
     let store = small();
-    let table = store.create_table("busy", TableOptions { versions: false }).unwrap();
+    let table = store.create_table("busy", TableOptions { versions: false, ..TableOptions::default() }).unwrap();
     let (life, is_over) = (RwLock::new(0_u64), AtomicBool::new(false));
     thread::scope(|scope| {
         let write = || {
@@ -112,7 +112,7 @@ fn a_table_is_emptied_under_fire() {
 #[test]
 fn a_full_table_that_is_emptied_under_fire_is_not_full() {
     let store = small();
-    let table = store.create_table("busy", TableOptions { versions: false }).unwrap();
+    let table = store.create_table("busy", TableOptions { versions: false, ..TableOptions::default() }).unwrap();
     let keys = (0..1 << 20).find(|key| table.put(*key, [1; 100]).is_err()).unwrap();
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {

@@ -4,7 +4,9 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use hammerspace_memory::{Change, Memory, Old, TableId};
-use hammerspace_store::{Condition, Cursor, Key, Kind, Operation, Options, Outcome, Put, Request, Table, ValueKind};
+use hammerspace_store::{
+    Condition, Cursor, Key, Kind, Operation, Options, Outcome, Put, Request, Table, TableOptions, ValueKind,
+};
 
 use crate::small;
 use crate::sound::Store;
@@ -165,7 +167,7 @@ fn numbers_merge_by_their_kind() {
 #[test]
 fn a_batch_merges_as_one_by_one() {
     let store = small();
-    let table = store.create_table("events", hammerspace_store::TableOptions { versions: false }).unwrap();
+    let table = store.create_table("events", TableOptions { versions: false, ..TableOptions::default() }).unwrap();
     let events: Vec<_> = (0..1000_u64).map(|at| (Key::Integer(at % 77), at.to_le_bytes())).collect();
     table.merge_many(ValueKind::Append, &events).unwrap();
     for key in 0..77_u64 {
@@ -182,7 +184,7 @@ fn what_appends_write_is_a_multiple_of_what_they_append() {
     const EVENT: &[u8; 20] = &[7; 20];
     for versions in [false, true] {
         let store = small();
-        let table = store.create_table("events", hammerspace_store::TableOptions { versions }).unwrap();
+        let table = store.create_table("events", TableOptions { versions, ..TableOptions::default() }).unwrap();
         let written = || store.usage().written;
         let (before, mut appended) = (written(), 0);
         for key in 0..64 {
