@@ -8,9 +8,9 @@ use std::sync::Arc;
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Dir, Owner, ProcessFile};
 
-use crate::home::Home;
 use crate::layout::{DEAD, LOG, new_uid};
 use crate::lock::Locked;
+use crate::space_dir::SpaceDir;
 use crate::stamp;
 
 /// Against a failed sync.
@@ -18,7 +18,7 @@ pub(crate) const WRITE_AGAIN: &str = "give up this writer, and write all of it a
 
 /// The private directory. Dropping it removes it, unless it was published or belongs to another process.
 pub(crate) struct Draft {
-    pub(crate) home: Arc<Home>,
+    pub(crate) space_dir: Arc<SpaceDir>,
     pub(crate) uid: String,
     pub(crate) dir: Dir,
     /// Locked: says that we are at work here.
@@ -32,14 +32,14 @@ pub(crate) struct Draft {
 impl Draft {
     /// Born under the name of the dead: should we be killed before the stamp is locked, nobody needs to wonder whose it is.
     /// The lock keeps sweepers out meanwhile, and sees to it that there is a page to announce the publication on.
-    pub(crate) fn create(home: Arc<Home>) -> Result<Self> {
-        let _locked = Locked::exclusive(&home.dir)?;
+    pub(crate) fn create(space_dir: Arc<SpaceDir>) -> Result<Self> {
+        let _locked = Locked::exclusive(&space_dir.dir)?;
         let uid = new_uid();
         let unborn = format!("{DEAD}{uid}");
-        let stamp = stamp::create(&home.dir.create_dir(&unborn)?)?;
-        home.dir.rename(&unborn, &uid)?;
-        let dir = home.dir.open_dir(&uid)?.ok_or_else(|| vanished(&home.dir, &uid))?;
-        Ok(Self { home, uid, dir, _stamp: stamp, owner: Owner::us(), published: false, lost: false })
+        let stamp = stamp::create(&space_dir.dir.create_dir(&unborn)?)?;
+        space_dir.dir.rename(&unborn, &uid)?;
+        let dir = space_dir.dir.open_dir(&uid)?.ok_or_else(|| vanished(&space_dir.dir, &uid))?;
+        Ok(Self { space_dir, uid, dir, _stamp: stamp, owner: Owner::us(), published: false, lost: false })
     }
 
     pub(crate) fn create_log(&self) -> Result<ProcessFile> {
@@ -67,7 +67,7 @@ impl Draft {
 
     /// For the one to whom the log is gone.
     pub(crate) fn vanished(&self) -> Error {
-        vanished(&self.home.dir, &self.uid)
+        vanished(&self.space_dir.dir, &self.uid)
     }
 }
 
@@ -81,7 +81,7 @@ impl Drop for Draft {
     fn drop(&mut self) {
         if !self.published && self.owner.check().is_ok() {
             // What cannot be removed now, the next sweep removes: nobody holds its stamp any more.
-            drop(self.home.dir.remove_dir(&self.uid));
+            drop(self.space_dir.dir.remove_dir(&self.uid));
         }
     }
 }

@@ -6,11 +6,11 @@ use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Dir, EntryKind, File, Paging};
 use hammerspace_sparkey::IndexHeader;
 
-use crate::census::Census;
-use crate::home::Home;
+use crate::dir_scan::DirScan;
 use crate::layout::{CURRENT, DEAD, INDEX, LOG, STAMP, new_uid, pid_of, uid_of};
 use crate::lock::Locked;
 use crate::publish::point_current_to;
+use crate::space_dir::SpaceDir;
 use crate::stamp;
 use crate::version::Version;
 
@@ -70,50 +70,50 @@ fn entries(index: &File) -> Result<u64> {
 }
 
 /// Makes a kept version current again.
-pub(crate) fn rollback(home: &Home, number: Option<u64>) -> Result<u64> {
-    let locked = Locked::exclusive(&home.dir)?;
-    let mut census = Census::take(&home.dir, &locked)?;
-    census.number_the_current(home, &locked)?;
-    let generation = census.next_number(home, &locked)?;
-    let (uid, number) = choose(&census, number).map_err(|error| error.file(home.dir.path()))?;
-    let is_current = census.current.as_deref() == Some(uid);
-    let uid = if is_current { uid.to_owned() } else { renamed(home, uid)? };
-    if Version::open(&home.dir, &uid, Paging::OnDemand)?.is_none() {
-        return Err(hollow(home, &uid, number, is_current));
+pub(crate) fn rollback(space_dir: &SpaceDir, number: Option<u64>) -> Result<u64> {
+    let locked = Locked::exclusive(&space_dir.dir)?;
+    let mut scan = DirScan::take(&space_dir.dir, &locked)?;
+    scan.number_the_current(space_dir, &locked)?;
+    let generation = scan.next_number(space_dir, &locked)?;
+    let (uid, number) = choose(&scan, number).map_err(|error| error.file(space_dir.dir.path()))?;
+    let is_current = scan.current.as_deref() == Some(uid);
+    let uid = if is_current { uid.to_owned() } else { renamed(space_dir, uid)? };
+    if Version::open(&space_dir.dir, &uid, Paging::OnDemand)?.is_none() {
+        return Err(hollow(space_dir, &uid, number, is_current));
     }
-    point_current_to(&home.dir, &uid)?;
+    point_current_to(&space_dir.dir, &uid)?;
     locked.announce(generation);
-    home.sync()?;
+    space_dir.sync()?;
     Ok(number)
 }
 
 /// Gives an older version a new name. A process of the original gem that once replaced it may be about to delete it: it
 /// does so by name, and without the lock.
-fn renamed(home: &Home, old: &str) -> Result<String> {
+fn renamed(space_dir: &SpaceDir, old: &str) -> Result<String> {
     let uid = new_uid();
-    home.dir.rename(old, &uid)?;
+    space_dir.dir.rename(old, &uid)?;
     // No power cut may leave `current` pointing to a name that never reached the disk.
-    home.sync()?;
+    space_dir.sync()?;
     Ok(uid)
 }
 
 /// A process of the original gem has begun to delete the version, and will not find the rest under its new name: so the rest
 /// gets the name of the dead, for the next sweep.
-fn hollow(home: &Home, uid: &str, number: u64, is_current: bool) -> Error {
+fn hollow(space_dir: &SpaceDir, uid: &str, number: u64, is_current: bool) -> Error {
     if !is_current {
-        drop(home.dir.rename(uid, format!("{DEAD}{uid}")));
+        drop(space_dir.dir.rename(uid, format!("{DEAD}{uid}")));
     }
     Error::new(Kind::Corrupt, format!("files of version {number} are missing"))
-        .file(home.dir.path().join(uid))
+        .file(space_dir.dir.path().join(uid))
         .remedy("go back to another one")
 }
 
 /// The version of this number, or else the newest before the current one.
-fn choose(census: &Census, wanted: Option<u64>) -> Result<(&str, u64)> {
-    let current = census.current_number().unwrap_or(u64::MAX);
+fn choose(scan: &DirScan, wanted: Option<u64>) -> Result<(&str, u64)> {
+    let current = scan.current_number().unwrap_or(u64::MAX);
     let chosen = match wanted {
-        Some(wanted) => census.published().find(|(_, number)| *number == wanted),
-        None => census.published().filter(|(_, number)| *number < current).max_by_key(|(_, number)| *number),
+        Some(wanted) => scan.published().find(|(_, number)| *number == wanted),
+        None => scan.published().filter(|(_, number)| *number < current).max_by_key(|(_, number)| *number),
     };
     chosen.ok_or_else(|| {
         let which = wanted.map_or("no version before the current one".into(), |number| format!("no version {number}"));

@@ -33,19 +33,19 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod census;
 mod changes;
+mod dir_scan;
 mod draft;
 mod history;
-mod home;
 mod layout;
 mod lock;
 mod options;
-mod place;
 mod publish;
 mod recognize;
 mod snapshot;
 mod space;
+mod space_dir;
+mod space_path;
 mod stamp;
 mod sweep;
 mod turn;

@@ -8,9 +8,9 @@ use hammerspace_os::Paging;
 use hammerspace_sparkey::{Compression, Effort, LogOptions};
 
 use crate::Space;
-use crate::home::Home;
 use crate::lock::Locked;
-use crate::place::Place;
+use crate::space_dir::SpaceDir;
+use crate::space_path::SpacePath;
 
 /// What a power cut may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -161,24 +161,24 @@ impl Options {
     /// Opens the space in an existing directory. Nothing is written; a directory without a version is an empty space.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Space> {
         self.check()?;
-        let place = Place::new(path.as_ref(), false);
-        Space::new(Home::new(place.open()?, place, self))
+        let path = SpacePath::new(path.as_ref(), false);
+        Space::new(SpaceDir::new(path.open()?, path, self))
     }
 
     /// Opens the space in a directory, making the directory first where it is missing.
     pub fn create(self, path: impl AsRef<Path>) -> Result<Space> {
         self.check()?;
-        let place = Place::new(path.as_ref(), true);
-        let home = Home::new(place.open()?, place, self);
+        let path = SpacePath::new(path.as_ref(), true);
+        let space_dir = SpaceDir::new(path.open()?, path, self);
         // With a page to watch from the start, the first publication is seen as soon as any. Who may only read, reads.
         // Where there is one, nobody is waited for.
-        if !home.page.find(&home.dir)?
-            && let Err(error) = Locked::exclusive(&home.dir)
+        if !space_dir.page.find(&space_dir.dir)?
+            && let Err(error) = Locked::exclusive(&space_dir.dir)
             && error.kind() != Kind::Permission
         {
             return Err(error);
         }
-        Space::new(home)
+        Space::new(space_dir)
     }
 
     fn check(&self) -> Result<()> {

@@ -15,11 +15,11 @@ use hammerspace_error::{Error, Result};
 use hammerspace_os::{Dir, File, Map};
 use hammerspace_sparkey::{IndexOptions, Log, update_index, write_index};
 
-use crate::census::Census;
+use crate::dir_scan::DirScan;
 use crate::draft::{Draft, WRITE_AGAIN};
-use crate::home::Home;
 use crate::layout::{CURRENT, IN_THE_MAKING, INDEX};
 use crate::lock::Locked;
+use crate::space_dir::SpaceDir;
 use crate::stamp;
 use crate::sweep::sweep;
 use crate::turn::Turn;
@@ -29,7 +29,7 @@ use crate::version::Version;
 /// any. In `turn` it replaces no version but the one that the update started from.
 pub(crate) fn publish(draft: &mut Draft, log: &File, base: Option<&Version>, turn: Option<&Turn>) -> Result<u64> {
     let index = index(draft, log, base)?;
-    if draft.home.is_durable() {
+    if draft.space_dir.is_durable() {
         sync(draft, log, &index).map_err(|error| {
             draft.lost = true;
             error.remedy(WRITE_AGAIN)
@@ -42,7 +42,7 @@ fn sync(draft: &Draft, log: &File, index: &File) -> Result<()> {
     log.sync()?;
     index.sync()?;
     draft.dir.sync()?;
-    draft.home.dir.sync()
+    draft.space_dir.dir.sync()
 }
 
 fn index(draft: &Draft, log: &File, base: Option<&Version>) -> Result<File> {
@@ -53,7 +53,7 @@ fn index(draft: &Draft, log: &File, base: Option<&Version>) -> Result<File> {
     if let Some(base) = base {
         file.write_at(&update_index(&opened, base.table.index(), &options)?, 0)?;
     } else {
-        let effort = &draft.home.options.effort;
+        let effort = &draft.space_dir.options.effort;
         let written = write_index(&opened, &options, effort, &mut file, || draft.dir.scratch());
         written.map_err(|error| error.file(file.path()))?;
     }
@@ -61,30 +61,30 @@ fn index(draft: &Draft, log: &File, base: Option<&Version>) -> Result<File> {
 }
 
 fn change_current(draft: &mut Draft, turn: Option<&Turn>) -> Result<u64> {
-    let home = Arc::clone(&draft.home);
-    let locked = Locked::exclusive(&home.dir)?;
-    let mut census = Census::take(&home.dir, &locked)?;
-    turn.map_or(Ok(()), |turn| turn.check(census.current.as_deref(), &home.dir))?;
-    census.number_the_current(&home, &locked)?;
-    let number = census.next_number(&home, &locked)?;
+    let space_dir = Arc::clone(&draft.space_dir);
+    let locked = Locked::exclusive(&space_dir.dir)?;
+    let mut scan = DirScan::take(&space_dir.dir, &locked)?;
+    turn.map_or(Ok(()), |turn| turn.check(scan.current.as_deref(), &space_dir.dir))?;
+    scan.number_the_current(&space_dir, &locked)?;
+    let number = scan.next_number(&space_dir, &locked)?;
     // What lies between was rolled back from, and is now left behind: newer than what we replace, yet older than us.
-    let replaced = replaced(&census).unwrap_or(number);
+    let replaced = replaced(&scan).unwrap_or(number);
 
-    point_current_to(&home.dir, &draft.uid)?;
+    point_current_to(&space_dir.dir, &draft.uid)?;
     draft.published = true;
-    let stamp = stamp::write_number(&draft.dir, number, census.published());
+    let stamp = stamp::write_number(&draft.dir, number, scan.published());
     locked.announce(number);
-    census.published_now(&draft.uid, number);
-    let swept = sweep(&home, locked, census, |other| replaced < other && other < number);
-    let stamped = stamp.and_then(|stamp| home.sync_file(&stamp));
+    scan.published_now(&draft.uid, number);
+    let swept = sweep(&space_dir, locked, scan, |other| replaced < other && other < number);
+    let stamped = stamp.and_then(|stamp| space_dir.sync_file(&stamp));
     swept.and(stamped).map_err(published_all_the_same)?;
     Ok(number)
 }
 
 /// The number of the version to be replaced: 0 in a space that was cleared, and so has no history, though whoever cleared it
 /// may have died before removing it all. `None` where it cannot be told.
-fn replaced(census: &Census) -> Option<u64> {
-    if census.current.is_some() { census.current_number() } else { Some(0) }
+fn replaced(scan: &DirScan) -> Option<u64> {
+    if scan.current.is_some() { scan.current_number() } else { Some(0) }
 }
 
 /// The atomic step. The caller holds the lock.
@@ -97,16 +97,16 @@ pub(crate) fn point_current_to(space: &Dir, uid: &str) -> Result<()> {
 }
 
 /// Empties the space in one step and drops every version. Readers keep what they hold.
-pub(crate) fn clear(home: &Home) -> Result<()> {
-    let locked = Locked::exclusive(&home.dir)?;
-    let mut census = Census::take(&home.dir, &locked)?;
+pub(crate) fn clear(space_dir: &SpaceDir) -> Result<()> {
+    let locked = Locked::exclusive(&space_dir.dir)?;
+    let mut scan = DirScan::take(&space_dir.dir, &locked)?;
     // Numbered, a version of the original gem is one that the sweep below knows.
-    census.number_the_current(home, &locked)?;
-    let generation = census.next_number(home, &locked)?;
-    home.dir.unlink(CURRENT)?;
+    scan.number_the_current(space_dir, &locked)?;
+    let generation = scan.next_number(space_dir, &locked)?;
+    space_dir.dir.unlink(CURRENT)?;
     locked.announce(generation);
-    census.current = None;
-    sweep(home, locked, census, |_| true)
+    scan.current = None;
+    sweep(space_dir, locked, scan, |_| true)
 }
 
 fn published_all_the_same(error: Error) -> Error {

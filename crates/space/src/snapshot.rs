@@ -12,7 +12,7 @@ use hammerspace_os::Map;
 use hammerspace_sparkey::{Effort, Found, IndexHeader, Live, LogHeader, Report};
 use hammerspace_tables::scratch;
 
-use crate::home::Home;
+use crate::space_dir::SpaceDir;
 use crate::version::Version;
 
 /// One version of a space, as it was and stays. Cheap to clone, `Send` and `Sync`; reading takes no lock.
@@ -25,7 +25,7 @@ pub struct Snapshot(pub(crate) Arc<State>);
 pub(crate) struct State {
     pub(crate) generation: u64,
     pub(crate) version: Option<Arc<Version>>,
-    pub(crate) home: Arc<Home>,
+    pub(crate) space_dir: Arc<SpaceDir>,
 }
 
 impl State {

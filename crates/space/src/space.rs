@@ -10,11 +10,11 @@ use arc_swap::{ArcSwap, Guard};
 use hammerspace_error::{Kind, Result};
 use hammerspace_os::clock;
 
-use crate::home::Home;
 use crate::layout::{CURRENT, uid_of};
 use crate::lock::Page;
-use crate::place::Place;
 use crate::snapshot::{Snapshot, State, Value};
+use crate::space_dir::SpaceDir;
+use crate::space_path::SpacePath;
 use crate::version::Version;
 use crate::writer::Writer;
 use crate::{Collected, Options, history, publish, sweep};
@@ -29,7 +29,7 @@ use crate::{Collected, Options, history, publish, sweep};
 /// way was turned, writers begin in that one, and `refresh` moves on to it within the [poll interval](Options::poll), as soon
 /// as there is a version. While the path leads to none, what was read stays.
 pub struct Space {
-    place: Arc<Place>,
+    path: Arc<SpacePath>,
     state: ArcSwap<State>,
     watch: Watch,
 }
@@ -63,25 +63,25 @@ impl Space {
         Options::new().create(path)
     }
 
-    pub(crate) fn new(home: Home) -> Result<Self> {
-        home.page.find(&home.dir)?;
-        let home = Arc::new(home);
-        let watch = Watch::new(&home);
-        let state = match State::open(&home) {
-            Err(error) if home.options.mend && error.kind() == Kind::Corrupt => State::stale(&home, None),
+    pub(crate) fn new(space_dir: SpaceDir) -> Result<Self> {
+        space_dir.page.find(&space_dir.dir)?;
+        let space_dir = Arc::new(space_dir);
+        let watch = Watch::new(&space_dir);
+        let state = match State::open(&space_dir) {
+            Err(error) if space_dir.options.mend && error.kind() == Kind::Corrupt => State::stale(&space_dir, None),
             opened => opened?,
         };
         watch.saw(&state);
-        Ok(Self { place: Arc::clone(&home.place), state: ArcSwap::from_pointee(state), watch })
+        Ok(Self { path: Arc::clone(&space_dir.path), state: ArcSwap::from_pointee(state), watch })
     }
 
     pub(crate) fn options(&self) -> Options {
-        self.state.load().home.options.clone()
+        self.state.load().space_dir.options.clone()
     }
 
     /// The directory it was opened by.
     pub fn path(&self) -> &Path {
-        self.place.path()
+        self.path.path()
     }
 
     /// The version this handle reads, held: for several reads that must agree, and for the fastest ones.
@@ -189,13 +189,13 @@ impl Space {
 
     /// What is to be read from now on; `None` where that is what is held.
     fn newer_than(&self, held: &State) -> Result<Option<State>> {
-        if held.home.is_in_place() {
+        if held.space_dir.is_in_place() {
             return held.newer();
         }
         // Until the path leads to a version, each refresh looks.
         self.watch.hurry();
-        if let Some(home) = held.home.successor()? {
-            let found = State::open(&Arc::new(home))?;
+        if let Some(space_dir) = held.space_dir.successor()? {
+            let found = State::open(&Arc::new(space_dir))?;
             if found.version.is_some() {
                 self.watch.put_off();
                 return Ok(Some(found));
@@ -206,14 +206,14 @@ impl Space {
     }
 
     /// The directory that the path leads to, to be changed: what is written to another would be lost.
-    pub(crate) fn home(&self) -> Result<Arc<Home>> {
-        let home = Arc::clone(&self.state.load().home);
-        if home.is_in_place() {
-            return Ok(home);
+    pub(crate) fn space_dir(&self) -> Result<Arc<SpaceDir>> {
+        let space_dir = Arc::clone(&self.state.load().space_dir);
+        if space_dir.is_in_place() {
+            return Ok(space_dir);
         }
         // Of what is published there, nobody tells us where we are.
         self.watch.hurry();
-        home.successor_to_write().map(Arc::new)
+        space_dir.successor_to_write().map(Arc::new)
     }
 
     /// Goes to the version of this number, if it is still on disk, and says whether it is. The next
@@ -236,10 +236,10 @@ impl Space {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn go_to(&self, number: u64) -> Result<bool> {
-        let home = Arc::clone(&self.state.load().home);
-        let versions = history::list(&home.dir)?;
+        let space_dir = Arc::clone(&self.state.load().space_dir);
+        let versions = history::list(&space_dir.dir)?;
         let Some(found) = versions.into_iter().find(|version| version.number == Some(number)) else { return Ok(false) };
-        let Some(state) = State::of(&home, &found.uid)? else { return Ok(false) };
+        let Some(state) = State::of(&space_dir, &found.uid)? else { return Ok(false) };
         self.go(state);
         Ok(true)
     }
@@ -262,24 +262,27 @@ impl Space {
         self.begin(Writer::replace)
     }
 
-    fn begin(&self, how: impl FnOnce(Arc<Home>) -> Result<Writer>) -> Result<Writer> {
-        Self::begin_in(&self.home()?, how)
+    fn begin(&self, how: impl FnOnce(Arc<SpaceDir>) -> Result<Writer>) -> Result<Writer> {
+        Self::begin_in(&self.space_dir()?, how)
     }
 
-    pub(crate) fn begin_in(home: &Arc<Home>, how: impl FnOnce(Arc<Home>) -> Result<Writer>) -> Result<Writer> {
-        let writer = how(Arc::clone(home));
+    pub(crate) fn begin_in(
+        space_dir: &Arc<SpaceDir>,
+        how: impl FnOnce(Arc<SpaceDir>) -> Result<Writer>,
+    ) -> Result<Writer> {
+        let writer = how(Arc::clone(space_dir));
         // The first writer of a space of the original gem gives it a page to watch.
-        home.page.find(&home.dir).and(writer)
+        space_dir.page.find(&space_dir.dir).and(writer)
     }
 
     /// Empties the space in one step, and drops every version of it. Handles keep what they read until they refresh.
     pub fn clear(&self) -> Result<()> {
-        let home = self.home()?;
-        publish::clear(&home)?;
+        let space_dir = self.space_dir()?;
+        publish::clear(&space_dir)?;
         let held = self.state.load_full();
-        if !Arc::ptr_eq(&held.home, &home) {
+        if !Arc::ptr_eq(&held.space_dir, &space_dir) {
             // There is no version to wait for, so we move on without.
-            self.go(State::stale(&home, held.version.clone()));
+            self.go(State::stale(&space_dir, held.version.clone()));
         }
         Ok(())
     }
@@ -287,58 +290,58 @@ impl Space {
     /// Removes what writers left that died, and versions beyond those that are [kept](Options::keep), as the
     /// next publication would; says what that came to.
     pub fn gc(&self) -> Result<Collected> {
-        sweep::gc(&*self.home()?)
+        sweep::gc(&*self.space_dir()?)
     }
 
     /// The versions on disk, newest first: those beside the one that this handle reads.
     pub fn versions(&self) -> Result<Vec<history::VersionInfo>> {
-        history::list(&self.state.load().home.dir)
+        history::list(&self.state.load().space_dir.dir)
     }
 
     /// Makes an older version current again, in one step: the one of this number, or else the newest before the current
     /// one. Gives its number. Needs versions that were [kept](Options::keep); those it leaves behind stay until the next
     /// publication, so that it can be taken back.
     pub fn rollback(&self, number: Option<u64>) -> Result<u64> {
-        history::rollback(&*self.home()?, number)
+        history::rollback(&*self.space_dir()?, number)
     }
 }
 
 impl State {
     /// Opens the current version. The generation is read first: should the version change in between, we have the newer
     /// one under the older generation, and merely look once more.
-    fn open(home: &Arc<Home>) -> Result<Self> {
-        home.page.find(&home.dir)?;
-        let generation = home.page.generation();
-        let version = Version::current(&home.dir, home.options.paging)?;
-        let version = version.map(|version| Arc::new(version.cached_in(home.cache.as_ref())));
-        Ok(Self { generation, version, home: Arc::clone(home) })
+    fn open(space_dir: &Arc<SpaceDir>) -> Result<Self> {
+        space_dir.page.find(&space_dir.dir)?;
+        let generation = space_dir.page.generation();
+        let version = Version::current(&space_dir.dir, space_dir.options.paging)?;
+        let version = version.map(|version| Arc::new(version.cached_in(space_dir.cache.as_ref())));
+        Ok(Self { generation, version, space_dir: Arc::clone(space_dir) })
     }
 
     /// Opens the version of this name; `None` where it is not there.
-    fn of(home: &Arc<Home>, uid: &str) -> Result<Option<Self>> {
-        let version = Version::open(&home.dir, uid, home.options.paging)?;
-        Ok(version.map(|version| Self::stale(home, Some(Arc::new(version.cached_in(home.cache.as_ref()))))))
+    fn of(space_dir: &Arc<SpaceDir>, uid: &str) -> Result<Option<Self>> {
+        let version = Version::open(&space_dir.dir, uid, space_dir.options.paging)?;
+        Ok(version.map(|version| Self::stale(space_dir, Some(Arc::new(version.cached_in(space_dir.cache.as_ref()))))))
     }
 
     /// One that the next refresh leaves.
-    fn stale(home: &Arc<Home>, version: Option<Arc<Version>>) -> Self {
-        Self { generation: NO_GENERATION, version, home: Arc::clone(home) }
+    fn stale(space_dir: &Arc<SpaceDir>, version: Option<Arc<Version>>) -> Self {
+        Self { generation: NO_GENERATION, version, space_dir: Arc::clone(space_dir) }
     }
 
     /// What is current in its directory; `None` where that is this one.
     fn newer(&self) -> Result<Option<Self>> {
-        self.home.page.find(&self.home.dir)?;
-        if self.is_latest() && self.is_current()? { Ok(None) } else { Self::open(&self.home).map(Some) }
+        self.space_dir.page.find(&self.space_dir.dir)?;
+        if self.is_latest() && self.is_current()? { Ok(None) } else { Self::open(&self.space_dir).map(Some) }
     }
 
     /// Whether nothing was announced since.
     fn is_latest(&self) -> bool {
-        self.generation == self.home.page.generation()
+        self.generation == self.space_dir.page.generation()
     }
 
     /// Keeps the mapping we have where the version turned out to be the same.
     fn sharing(mut self, held: &Self) -> Self {
-        if Arc::ptr_eq(&self.home, &held.home) && self.uid() == held.uid() {
+        if Arc::ptr_eq(&self.space_dir, &held.space_dir) && self.uid() == held.uid() {
             self.version.clone_from(&held.version);
         }
         self
@@ -350,18 +353,18 @@ impl State {
 
     /// Whether `current` still points to the version we hold.
     fn is_current(&self) -> Result<bool> {
-        let target = self.home.dir.read_link(CURRENT)?;
+        let target = self.space_dir.dir.read_link(CURRENT)?;
         Ok(target.as_deref().and_then(uid_of) == self.uid())
     }
 }
 
 impl Watch {
-    fn new(home: &Home) -> Self {
+    fn new(space_dir: &SpaceDir) -> Self {
         let watch = Self {
-            first: Arc::clone(&home.page),
+            first: Arc::clone(&space_dir.page),
             seen: AtomicU64::new(NO_GENERATION),
             next_look: AtomicU64::new(0),
-            every: home.options.poll,
+            every: space_dir.options.poll,
         };
         watch.put_off();
         watch
@@ -386,7 +389,7 @@ impl Watch {
 
     /// Notes what we hold. A handle that was away stays so: who comes late with a state of before is not to turn it back.
     fn saw(&self, state: &State) {
-        let seen = if Arc::ptr_eq(&state.home.page, &self.first) { state.generation } else { AWAY };
+        let seen = if Arc::ptr_eq(&state.space_dir.page, &self.first) { state.generation } else { AWAY };
         let note = |before| (before != AWAY).then_some(seen);
         // It does not change where it is away.
         let _ = self.seen.fetch_update(Ordering::Relaxed, Ordering::Relaxed, note);

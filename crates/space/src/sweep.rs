@@ -9,10 +9,10 @@ use std::time::{Duration, SystemTime};
 use hammerspace_error::Result;
 use hammerspace_os::{Dir, EntryKind, process};
 
-use crate::census::Census;
-use crate::home::Home;
+use crate::dir_scan::DirScan;
 use crate::layout::{DEAD, IN_THE_MAKING, LOG, pid_of};
 use crate::lock::Locked;
+use crate::space_dir::SpaceDir;
 use crate::stamp::State;
 
 /// How long ago the original gem must have last written to a directory before we take its dead writer's word for it: pids
@@ -21,11 +21,11 @@ const FOREIGN_AGE: Duration = Duration::from_hours(1);
 
 /// Removes what is neither current nor kept, and all versions whose number is `doomed`. What cannot be removed stays for
 /// the next sweep; the error is that of making the last change of `current` durable.
-pub(crate) fn sweep(home: &Home, locked: Locked, census: Census, doomed: impl Fn(u64) -> bool) -> Result<()> {
-    let dead = mark_dead(home, &locked, census, doomed)?;
+pub(crate) fn sweep(space_dir: &SpaceDir, locked: Locked, scan: DirScan, doomed: impl Fn(u64) -> bool) -> Result<()> {
+    let dead = mark_dead(space_dir, &locked, scan, doomed)?;
     drop(locked);
     for dead in &dead {
-        drop(home.dir.remove_dir(dead));
+        drop(space_dir.dir.remove_dir(dead));
     }
     Ok(())
 }
@@ -40,16 +40,16 @@ pub struct Collected {
 }
 
 /// Sweeps without a publication, and says what that came to.
-pub(crate) fn gc(home: &Home) -> Result<Collected> {
-    let locked = Locked::exclusive(&home.dir)?;
-    let mut census = Census::take(&home.dir, &locked)?;
-    census.number_the_current(home, &locked)?;
-    let dead = mark_dead(home, &locked, census, |_| false)?;
+pub(crate) fn gc(space_dir: &SpaceDir) -> Result<Collected> {
+    let locked = Locked::exclusive(&space_dir.dir)?;
+    let mut scan = DirScan::take(&space_dir.dir, &locked)?;
+    scan.number_the_current(space_dir, &locked)?;
+    let dead = mark_dead(space_dir, &locked, scan, |_| false)?;
     drop(locked);
     let mut collected = Collected::default();
     for dead in &dead {
-        let bytes = size(&home.dir, dead).unwrap_or(0);
-        home.dir.remove_dir(dead)?;
+        let bytes = size(&space_dir.dir, dead).unwrap_or(0);
+        space_dir.dir.remove_dir(dead)?;
         collected.directories += 1;
         collected.bytes += bytes;
     }
@@ -57,19 +57,24 @@ pub(crate) fn gc(home: &Home) -> Result<Collected> {
 }
 
 /// Gives what is to be removed the names of the dead, and the names back; removes links that lead nowhere.
-fn mark_dead(home: &Home, _locked: &Locked, census: Census, doomed: impl Fn(u64) -> bool) -> Result<Vec<String>> {
-    let space = &home.dir;
+fn mark_dead(
+    space_dir: &SpaceDir,
+    _locked: &Locked,
+    scan: DirScan,
+    doomed: impl Fn(u64) -> bool,
+) -> Result<Vec<String>> {
+    let space = &space_dir.dir;
     // Should the power fail, the version that `current` pointed to on disk must still have its name.
-    home.sync()?;
-    let useless = useless(&census, home.options.keep, doomed, space);
-    let mut dead = census.dead;
+    space_dir.sync()?;
+    let useless = useless(&scan, space_dir.options.keep, doomed, space);
+    let mut dead = scan.dead;
     for uid in useless {
         let name = format!("{DEAD}{uid}");
         if space.rename(&uid, &name).is_ok() {
             dead.push(name);
         }
     }
-    for link in &census.in_the_making {
+    for link in &scan.in_the_making {
         if leads_nowhere(space, link) {
             drop(space.unlink(link));
         }
@@ -90,21 +95,21 @@ fn size(space: &Dir, name: &str) -> Result<u64> {
 }
 
 /// The names of the versions to be removed.
-fn useless(census: &Census, keep: usize, doomed: impl Fn(u64) -> bool, space: &Dir) -> Vec<String> {
-    let current = census.current_number().unwrap_or(0);
-    let mut older: Vec<u64> = census.published().map(|(_, n)| n).filter(|n| *n < current && !doomed(*n)).collect();
+fn useless(scan: &DirScan, keep: usize, doomed: impl Fn(u64) -> bool, space: &Dir) -> Vec<String> {
+    let current = scan.current_number().unwrap_or(0);
+    let mut older: Vec<u64> = scan.published().map(|(_, n)| n).filter(|n| *n < current && !doomed(*n)).collect();
     older.sort_unstable_by(|a, b| b.cmp(a));
     older.truncate(keep - 1);
 
     let is_useless = |(uid, state): &&(String, State)| match state {
-        _ if census.current.as_ref() == Some(uid) => false,
+        _ if scan.current.as_ref() == Some(uid) => false,
         State::Writing | State::Unknown => false,
         State::Abandoned => true,
         // Newer than the current one: rolled back from, and there until the next publication.
         State::Published(number) => doomed(*number) || (*number < current && !older.contains(number)),
         State::Unstamped => is_long_dead(space, uid).unwrap_or(false),
     };
-    census.versions.iter().filter(is_useless).map(|(uid, _)| uid.clone()).collect()
+    scan.versions.iter().filter(is_useless).map(|(uid, _)| uid.clone()).collect()
 }
 
 /// Whether the original gem's writer of this directory is gone for good.

@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Dir, File, ProcessFile};
 
-use crate::home::Home;
 use crate::layout::{NEXT, UPDATE};
 use crate::lock::open_lock_file;
+use crate::space_dir::SpaceDir;
 
 /// The turn to update a space. The next update's begins when this is dropped.
 pub(crate) struct Turn {
@@ -30,10 +30,10 @@ pub(crate) struct Turn {
 
 impl Turn {
     /// Waits for it, no longer than `limit`.
-    pub(crate) fn wait(home: &Home, limit: Duration) -> Result<Self> {
+    pub(crate) fn wait(space_dir: &SpaceDir, limit: Duration) -> Result<Self> {
         let started = Instant::now();
-        let mut next = lock_of(&home.dir, NEXT)?;
-        let mut turn = Self { lock: lock_of(&home.dir, UPDATE)?, base: None };
+        let mut next = lock_of(&space_dir.dir, NEXT)?;
+        let mut turn = Self { lock: lock_of(&space_dir.dir, UPDATE)?, base: None };
         let is_ours = next.lock_within(limit)? && turn.lock.lock_within(limit.saturating_sub(started.elapsed()))?;
         if !is_ours {
             return Err(busy(&turn.lock.file, limit));

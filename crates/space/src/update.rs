@@ -85,11 +85,11 @@ impl Space {
     /// The same, and waits no longer than `limit`.
     pub fn updater_within(&self, limit: Duration) -> Result<Writer> {
         loop {
-            let home = self.home()?;
-            let turn = Turn::wait(&home, limit)?;
+            let space_dir = self.space_dir()?;
+            let turn = Turn::wait(&space_dir, limit)?;
             // After a long wait the path may lead elsewhere.
-            if home.is_in_place() {
-                return Self::begin_in(&home, |home| Writer::in_turn(home, turn));
+            if space_dir.is_in_place() {
+                return Self::begin_in(&space_dir, |space_dir| Writer::in_turn(space_dir, turn));
             }
         }
     }

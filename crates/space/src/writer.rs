@@ -13,9 +13,9 @@ use hammerspace_sparkey::{LogOptions, LogWriter, Table};
 
 use crate::changes::Changes;
 use crate::draft::Draft;
-use crate::home::Home;
 use crate::layout::LOG;
 use crate::publish;
+use crate::space_dir::SpaceDir;
 use crate::turn::Turn;
 use crate::version::Version;
 
@@ -43,30 +43,30 @@ pub struct Writer {
 
 impl Writer {
     /// Starts empty.
-    pub(crate) fn replace(home: Arc<Home>) -> Result<Self> {
-        let options = home.options.log(None);
-        Self::fresh(home, options)
+    pub(crate) fn replace(space_dir: Arc<SpaceDir>) -> Result<Self> {
+        let options = space_dir.options.log(None);
+        Self::fresh(space_dir, options)
     }
 
     /// Starts from the current version, by copying its log and appending to it.
-    pub(crate) fn update(home: Arc<Home>) -> Result<Self> {
-        let Some(base) = Version::current(&home.dir, Paging::OnDemand)? else { return Self::replace(home) };
+    pub(crate) fn update(space_dir: Arc<SpaceDir>) -> Result<Self> {
+        let Some(base) = Version::current(&space_dir.dir, Paging::OnDemand)? else { return Self::replace(space_dir) };
         let header = base.table.log().header();
         let base_options = LogOptions { compression: header.compression, block_size: header.block_size };
-        let options = home.options.log(Some(&base_options));
+        let options = space_dir.options.log(Some(&base_options));
         let same = (options.compression, options.block_size) == (header.compression, header.block_size);
         if same && is_worth_copying(&base) {
-            return Self::copy(home, base);
+            return Self::copy(space_dir, base);
         }
-        let mut writer = Self::fresh(home, options)?;
+        let mut writer = Self::fresh(space_dir, options)?;
         writer.put_all(&base)?;
         let start = writer.log.header().data_end;
         Ok(Self { base: Some(base), start, is_changed: false, ..writer })
     }
 
     /// Starts from the current version, and replaces no other.
-    pub(crate) fn in_turn(home: Arc<Home>, turn: Turn) -> Result<Self> {
-        let mut writer = Self::update(home)?;
+    pub(crate) fn in_turn(space_dir: Arc<SpaceDir>, turn: Turn) -> Result<Self> {
+        let mut writer = Self::update(space_dir)?;
         writer.take_turn(Some(turn));
         Ok(writer)
     }
@@ -78,14 +78,14 @@ impl Writer {
         }
     }
 
-    fn fresh(home: Arc<Home>, options: LogOptions) -> Result<Self> {
-        let draft = Draft::create(home)?;
+    fn fresh(space_dir: Arc<SpaceDir>, options: LogOptions) -> Result<Self> {
+        let draft = Draft::create(space_dir)?;
         let log = LogWriter::create(draft.create_log()?, &options).map_err(|error| draft.explain(error))?;
         Ok(Self::of(draft, log, None))
     }
 
-    fn copy(home: Arc<Home>, base: Version) -> Result<Self> {
-        let draft = Draft::create(home)?;
+    fn copy(space_dir: Arc<SpaceDir>, base: Version) -> Result<Self> {
+        let draft = Draft::create(space_dir)?;
         let log = draft.create_log()?;
         let data_end = base.table.log().header().data_end;
         log.file.copy_from(&base.log, &base.table.log().bytes()[..data_end as usize])?;
@@ -145,9 +145,9 @@ impl Writer {
         Ok(())
     }
 
-    fn again(&self, how: impl FnOnce(Arc<Home>) -> Result<Self>) -> Result<Self> {
+    fn again(&self, how: impl FnOnce(Arc<SpaceDir>) -> Result<Self>) -> Result<Self> {
         self.draft.check_owner()?;
-        how(Arc::clone(&self.draft.home))
+        how(Arc::clone(&self.draft.space_dir))
     }
 
     /// Whether a key was put, deleted or cleared, be it without effect.

@@ -47,11 +47,11 @@
 mod aligned;
 mod cache;
 mod codec;
+mod fast_path;
 mod fault;
 mod index;
 mod live;
 mod log;
-mod plain;
 mod report;
 mod shards;
 mod table;

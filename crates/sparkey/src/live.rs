@@ -6,14 +6,14 @@
 //! - Where the index counts as many keys as puts, and no garbage, every put is live and the index is not asked at all. That is
 //!   its header's promise, and is taken at its word for that many puts; should there be more, they are asked about.
 //! - Where nothing is compressed, the index is asked about the first puts. Who goes on after these will probably go on to the end:
-//!   then all slots are read once, from left to right, for a [`Census`] of the puts that they point to.
+//!   then all slots are read once, from left to right, for a [`LiveBitmap`] of the puts that they point to.
 //! - In blocks, decoding takes longer than the miss.
 
+use crate::fast_path::{SlotShape, dispatch};
 use crate::index::Index;
 use crate::index::header::IndexHeader;
 use crate::log::entries::Entries;
 use crate::log::entry::Entry;
-use crate::plain::{Way, straight};
 use crate::table::Table;
 use hammerspace_bytes::field::get_uint;
 use hammerspace_error::Result;
@@ -27,18 +27,21 @@ pub struct Live<'a, L, I> {
     entries: Entries<'a>,
     /// Puts that are live by the word of the header.
     promised: u64,
-    /// Puts to ask about before there shall be a census.
+    /// Puts to ask about before there shall be a bitmap.
     patience: usize,
-    census: Census,
+    bitmap: LiveBitmap,
 }
 
 impl<'a, L: AsRef<[u8]>, I: AsRef<[u8]>> Live<'a, L, I> {
     /// Over `entries`.
     pub(crate) fn new(table: &'a Table<L, I>, entries: Entries<'a>) -> Self {
-        let patience =
-            if table.way() == Way::General { usize::MAX } else { table.index().shape().capacity / SLOTS_FOR_ONE };
-        let census = Census::of_parts(PART.max(table.data().len() / PARTS));
-        Self { table, entries, promised: promised(table.index().header()), patience, census }
+        let patience = if table.slot_shape() == SlotShape::General {
+            usize::MAX
+        } else {
+            table.index().shape().capacity / SLOTS_FOR_ONE
+        };
+        let bitmap = LiveBitmap::of_parts(PART.max(table.data().len() / PARTS));
+        Self { table, entries, promised: promised(table.index().header()), patience, bitmap }
     }
 }
 
@@ -57,13 +60,13 @@ impl<'a, L: AsRef<[u8]>, I: AsRef<[u8]>> Iterator for Live<'a, L, I> {
     )]
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
-        let Self { table, entries, promised, patience, census } = self;
+        let Self { table, entries, promised, patience, bitmap } = self;
         if *promised > 0 {
             *promised -= 1;
             return entries.next_where(|entry| entry.is_put());
         }
         if *patience == 0 {
-            return entries.next_where(|entry| entry.is_put() && census.counts(table, entry.address.offset as usize));
+            return entries.next_where(|entry| entry.is_put() && bitmap.has(table, entry.address.offset as usize));
         }
         entries.next_where(|entry| {
             *patience = patience.saturating_sub(1);
@@ -77,7 +80,7 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> std::iter::FusedIterator for Live<'_, L, I>
 /// Which offsets of a part of an uncompressed log the index points to.
 ///
 /// Takes a bit for every two bytes of the part, which no two puts share. The index is read again for the next part.
-struct Census {
+struct LiveBitmap {
     start: usize,
     /// Bytes of the log in a part, at most.
     most: usize,
@@ -94,7 +97,7 @@ const PARTS: usize = 32;
 /// Bytes of the log that share a word.
 const WORD: usize = 2 * 64;
 
-impl Census {
+impl LiveBitmap {
     /// None taken yet.
     fn of_parts(most: usize) -> Self {
         Self { start: 0, most, bits: Vec::new() }
@@ -102,10 +105,10 @@ impl Census {
 
     /// Whether the index points to the put at `offset`.
     #[inline]
-    fn counts<L: AsRef<[u8]>, I: AsRef<[u8]>>(&mut self, table: &Table<L, I>, offset: usize) -> bool {
+    fn has<L: AsRef<[u8]>, I: AsRef<[u8]>>(&mut self, table: &Table<L, I>, offset: usize) -> bool {
         let mut bit = self.bit(offset);
         if bit.0 + 1 >= self.bits.len() {
-            self.take(table, offset);
+            self.fill_for(table, offset);
             bit = self.bit(offset);
         }
         self.bits[bit.0] & bit.1 != 0
@@ -120,15 +123,15 @@ impl Census {
 
     /// Takes it for the part of the log that starts at `offset`.
     #[cold]
-    fn take<L: AsRef<[u8]>, I: AsRef<[u8]>>(&mut self, table: &Table<L, I>, offset: usize) {
+    fn fill_for<L: AsRef<[u8]>, I: AsRef<[u8]>>(&mut self, table: &Table<L, I>, offset: usize) {
         let len = self.most.min(table.data().len() - offset);
         self.start = offset;
         self.bits = vec![0; len.div_ceil(WORD) + 1];
-        straight!(table.count_into(self), else unreachable!("blocks are asked about one by one"));
+        dispatch!(table.mark_in(self), else unreachable!("blocks are asked about one by one"));
     }
 
     /// Reads the slots, whose hashes and addresses have so many bytes.
-    fn count<const HASH: usize, const ADDRESS: usize>(&mut self, index: &Index<impl AsRef<[u8]>>) {
+    fn mark<const HASH: usize, const ADDRESS: usize>(&mut self, index: &Index<impl AsRef<[u8]>>) {
         let outside = self.bits.len() - 1;
         for slot in index.table().chunks_exact(HASH + ADDRESS) {
             let address = index.shape().unpack(get_uint(slot, HASH, ADDRESS));
@@ -140,8 +143,8 @@ impl Census {
 }
 
 impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
-    fn count_into<const HASH: usize, const ADDRESS: usize>(&self, census: &mut Census) {
-        census.count::<HASH, ADDRESS>(self.index());
+    fn mark_in<const HASH: usize, const ADDRESS: usize>(&self, bitmap: &mut LiveBitmap) {
+        bitmap.mark::<HASH, ADDRESS>(self.index());
     }
 }
 
@@ -171,18 +174,17 @@ mod tests {
         Table::join(log, index).unwrap()
     }
 
-    /// Puts about which a census of such parts, and the index asked one by one, do not agree.
+    /// Puts about which a bitmap of such parts, and the index asked one by one, do not agree.
     fn disputed(table: &Table<Vec<u8>, Vec<u8>>, part: usize) -> usize {
-        let mut census = Census::of_parts(part);
+        let mut bitmap = LiveBitmap::of_parts(part);
         let entries = table.log().entries().map(Result::unwrap).filter(Entry::is_put);
-        let disputed = entries.filter(|entry| {
-            census.counts(table, entry.address.offset as usize) != table.has(&entry.key, entry.address)
-        });
+        let disputed = entries
+            .filter(|entry| bitmap.has(table, entry.address.offset as usize) != table.has(&entry.key, entry.address));
         disputed.count()
     }
 
     #[test]
-    fn a_census_counts_what_the_index_says_when_asked() {
+    fn the_bitmap_has_what_the_index_says_when_asked() {
         let seed = Rng::new().u64(..);
         let mut rng = Rng::with_seed(seed);
         for _ in 0..30 {
@@ -201,6 +203,6 @@ mod tests {
         let taken = bytes[IndexHeader::SIZE..].chunks_exact_mut(size).find(|slot| slot[size - 1] | slot[size - 4] > 0);
         taken.unwrap()[..4].fill(0xee);
         let table = Table::join(log, Index::open(bytes).unwrap()).unwrap();
-        assert_eq!(disputed(&table, PART), 1, "the census looks at addresses only");
+        assert_eq!(disputed(&table, PART), 1, "the bitmap looks at addresses only");
     }
 }

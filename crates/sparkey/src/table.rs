@@ -1,6 +1,7 @@
 //! A log and its index, read together: a hash table from bytes to bytes.
 
 use crate::cache::{BlockCache, Share};
+use crate::fast_path::{IN_FLIGHT, SlotShape, dispatch};
 use crate::index::Index;
 use crate::index::bulk::Effort;
 use crate::index::slot::Slot;
@@ -11,7 +12,6 @@ use crate::log::header::LogHeader;
 pub use crate::log::lookup::Found;
 use crate::log::lookup::{Lookup, Put, Seen};
 use crate::log::{Log, named};
-use crate::plain::{IN_FLIGHT, Way, straight};
 use crate::report::Report;
 use crate::{fault, index};
 use hammerspace_error::{Error, Result};
@@ -27,7 +27,7 @@ use std::sync::Arc;
 pub struct Table<L, I> {
     log: Log<L>,
     index: Index<I>,
-    way: Way,
+    slot_shape: SlotShape,
     /// Where decoded blocks are kept, if anywhere.
     share: Option<Share>,
 }
@@ -42,8 +42,8 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     /// Puts a log and its index together; refuses two that do not belong together.
     pub fn join(log: Log<L>, index: Index<I>) -> Result<Self> {
         index::check_pair(log.header(), index.header()).map_err(|error| named(error, index.file()))?;
-        let way = Way::of(log.header(), index.header());
-        Ok(Self { log, index, way, share: None })
+        let slot_shape = SlotShape::of(log.header(), index.header());
+        Ok(Self { log, index, slot_shape, share: None })
     }
 
     /// Keeps the blocks that lookups decode in `cache`, and looks for them there. An uncompressed log has none.
@@ -81,7 +81,7 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     /// The value of `key`; a slice of the log's bytes where nothing is compressed.
     #[inline]
     pub fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
-        let found = straight!(self.get_straight(key), else return self.get_generally(key));
+        let found = dispatch!(self.get_fast(key), else return self.get_generally(key));
         Ok(found?.map(Cow::Borrowed))
     }
 
@@ -99,7 +99,7 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     pub fn get_many<K: AsRef<[u8]>>(&self, keys: &[K]) -> Result<Vec<Option<Cow<'_, [u8]>>>> {
         let mut values = Vec::with_capacity(keys.len());
         for some in keys.chunks(IN_FLIGHT) {
-            straight!(self.get_in_flight(some, &mut values), else return self.get_each(keys))?;
+            dispatch!(self.get_in_flight(some, &mut values), else return self.get_each(keys))?;
         }
         Ok(values)
     }
@@ -110,7 +110,7 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
 
     /// Whether `key` is live.
     pub fn contains(&self, key: &[u8]) -> Result<bool> {
-        let found = straight!(self.get_straight(key), else return Ok(self.look_up(key, |_, _| Ok(()))?.is_some()));
+        let found = dispatch!(self.get_fast(key), else return Ok(self.look_up(key, |_, _| Ok(()))?.is_some()));
         Ok(found?.is_some())
     }
 
@@ -119,14 +119,14 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     #[inline]
     pub fn get_with<T>(&self, key: &[u8], show: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
         let found =
-            straight!(self.get_straight(key), else return self.look_up(key, |mut lookup, put| lookup.show(put, show)));
+            dispatch!(self.get_fast(key), else return self.look_up(key, |mut lookup, put| lookup.show(put, show)));
         Ok(found?.map(show))
     }
 
     /// The value of `key` without a lifetime, for owners of the bytes.
     #[inline]
     pub fn find(&self, key: &[u8]) -> Result<Option<Found>> {
-        let found = straight!(self.get_straight(key), else return self.look_up(key, Lookup::value));
+        let found = dispatch!(self.get_fast(key), else return self.look_up(key, Lookup::value));
         Ok(found?.map(|value| Found::Mapped(self.log.range_of(value))))
     }
 
@@ -165,8 +165,8 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     }
 
     #[inline]
-    pub(crate) fn way(&self) -> Way {
-        self.way
+    pub(crate) fn slot_shape(&self) -> SlotShape {
+        self.slot_shape
     }
 
     /// The log as far as the index covers it.

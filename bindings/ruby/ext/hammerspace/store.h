@@ -82,7 +82,7 @@ void init_snapshot(VALUE hammerspace);
 // Whether this is a Hammerspace::Hash.
 bool is_hash(VALUE object);
 
-// store.c
+// backend.c
 
 typedef struct {
     // The Hammerspace::Hash, which methods return where Ruby's Hash returns itself, and which knows defaults.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use hammerspace_error::{Doing, Error, Kind, Result};
 
-use super::holdings::Source;
+use super::data_source::Source;
 use super::memory;
 use super::screen::Live;
 use super::talk::{Event, Job, Order};

@@ -4,15 +4,15 @@
 //! the demo ──┬─ loads ──► a space          1. N workers, each with a HashMap of its own:
 //!    │       └─ writes ─► traffic             memory, time until ready, latency of random reads
 //!    │ orders ▼  ▲ events                  2. N workers on the space: the same, measured the same way
-//!    worker … worker: holdings             3. new versions: how soon each worker sees them, whole
+//!    worker … worker: data source          3. new versions: how soon each worker sees them, whole
 //! ```
 //! A worker is a process, this same command called with a hidden option; it is told what to do and says what it finds
 //! over pipes (`talk`). Only workers are measured. All they hold is data, and as little else as we could do with.
 
 mod crew;
 mod data;
+mod data_source;
 mod full;
-mod holdings;
 mod latency;
 mod memory;
 mod play;

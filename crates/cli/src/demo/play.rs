@@ -8,7 +8,7 @@ use indicatif::{DecimalBytes, HumanCount};
 
 use super::crew::Crew;
 use super::data::Data;
-use super::holdings::Source;
+use super::data_source::Source;
 use super::report::{Half, Report};
 use super::scratch::Scratch;
 use super::screen::Screen;

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::holdings::Source;
+use super::data_source::Source;
 use super::tally::Tally;
 use super::traffic::Place;
 

@@ -81,7 +81,7 @@ impl Tally {
 mod tests {
     use hammerspace::Space;
 
-    use super::super::holdings::{Holdings, Source};
+    use super::super::data_source::{DataSource, Source};
     use super::*;
 
     fn count(tally: &mut Tally, answers: &[Option<&str>]) -> Option<u64> {
@@ -131,8 +131,8 @@ mod tests {
         }
         writer.publish().unwrap();
 
-        let holdings = Holdings::open(&Source::Space(scratch.path().into())).unwrap();
-        let version = holdings.newest().unwrap();
+        let data = DataSource::open(&Source::Space(scratch.path().into())).unwrap();
+        let version = data.newest().unwrap();
         let mut tally = Tally::default();
         tally.count((0..20).map(|number| version.get(format!("key {number}").as_bytes()))).unwrap();
         assert_eq!((tally.reads, tally.mixed, tally.missed), (20, 1, 1));

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::clock;
 
-use super::holdings::{Holdings, Version};
+use super::data_source::{DataSource, Version};
 use super::latency::Stopwatch;
 use super::talk::{Event, Job, Order};
 use super::tally::Tally;
@@ -60,7 +60,7 @@ fn say(out: &mut Output, event: &Event) -> Result<()> {
 }
 
 struct Worker<'a> {
-    holdings: Holdings,
+    data: DataSource,
     traffic: Traffic,
     orders: &'a Receiver<Order>,
     out: &'a mut Output,
@@ -71,13 +71,13 @@ impl<'a> Worker<'a> {
         let Ok(Order::Begin(Job { source, place })) = orders.recv() else { return Err(alone()) };
         let mut traffic = Traffic::from(&place)?;
         let start = Instant::now();
-        let holdings = Holdings::open(&source)?;
+        let data = DataSource::open(&source)?;
         let open_ns = start.elapsed().as_nanos() as u64;
-        let newest = holdings.newest()?;
+        let newest = data.newest()?;
         traffic.request()?.iter().try_for_each(|key| read(&newest, key))?;
         drop(newest);
         say(out, &Event::Ready { open_ns })?;
-        Ok(Self { holdings, traffic, orders, out })
+        Ok(Self { data, traffic, orders, out })
     }
 
     fn work(&mut self) -> Result<()> {
@@ -87,7 +87,7 @@ impl<'a> Worker<'a> {
                 Order::Time => self.time()?,
                 Order::Watch => self.watch()?,
                 Order::Touch => {
-                    self.holdings.touch()?;
+                    self.data.touch()?;
                     say(self.out, &Event::Touched)?;
                     self.await_order()?
                 }
@@ -110,7 +110,7 @@ impl<'a> Worker<'a> {
             }
             let keys = self.traffic.request()?;
             stopwatch.start();
-            let newest = self.holdings.newest()?;
+            let newest = self.data.newest()?;
             for key in keys {
                 read(&newest, key)?;
                 stopwatch.lap();
@@ -128,7 +128,7 @@ impl<'a> Worker<'a> {
                 return Ok(order);
             }
             let keys = self.traffic.request()?;
-            let newest = self.holdings.newest()?;
+            let newest = self.data.newest()?;
             if let Some(version) = tally.count(keys.iter().map(|key| newest.get(key)))? {
                 let at_ns = clock::precise().as_nanos() as u64;
                 say(self.out, &Event::Saw { version, at_ns })?;

@@ -6,7 +6,7 @@ use clap::Args;
 use hammerspace::Store;
 use hammerspace_error::Result;
 
-use super::sight::Sight;
+use super::overview::Overview;
 use crate::exit::Outcome;
 use crate::output::Output;
 
@@ -21,7 +21,7 @@ pub(crate) struct Info {
 impl Info {
     pub(crate) fn run(&self, out: &mut Output) -> Result<Outcome> {
         let store = Store::attach(&self.store)?;
-        out.answer(&Sight::of(&self.store, &store)?)?;
+        out.answer(&Overview::of(&self.store, &store)?)?;
         Ok(Outcome::Found)
     }
 }

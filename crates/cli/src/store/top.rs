@@ -16,7 +16,7 @@ use hammerspace::Store;
 use hammerspace_error::{Doing, Result};
 use serde::Serialize;
 
-use super::sight::Sight;
+use super::overview::Overview;
 use crate::exit::Outcome;
 use crate::output::Output;
 
@@ -44,7 +44,7 @@ pub(crate) struct Top {
 #[derive(Serialize)]
 struct Shown {
     #[serde(flatten)]
-    sight: Sight,
+    overview: Overview,
     segment_size: u64,
     /// Live bytes of each, in order.
     segments: Vec<Option<u64>>,
@@ -56,11 +56,11 @@ impl Top {
         let (term, mut lines) = (Term::stdout(), 0);
         loop {
             let (segments, segment_size) = (store.segments(), store.usage().segment_size);
-            let sight = Sight::of(&self.store, &store)?;
+            let overview = Overview::of(&self.store, &store)?;
             if out.json() {
-                out.object(&Shown { sight, segment_size, segments })?;
+                out.object(&Shown { overview, segment_size, segments })?;
             } else {
-                let screen = format!("{sight}\n{}", map(&segments, segment_size));
+                let screen = format!("{overview}\n{}", map(&segments, segment_size));
                 if lines > 0 && term.is_term() {
                     term.clear_last_lines(lines).doing("write to the terminal")?;
                 }

@@ -9,8 +9,8 @@ use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
 use crate::exit::Outcome;
+use crate::mapped_by;
 use crate::output::Output;
-use crate::sharers;
 
 /// Show what the current version is made of, and what sharing it saves
 #[derive(Args)]
@@ -64,7 +64,7 @@ impl Current {
     fn of(snapshot: &Snapshot) -> Option<Self> {
         let (uid, log, index) = (snapshot.uid()?, snapshot.log_header()?, snapshot.index_header()?);
         let index_bytes = IndexHeader::SIZE as u64 + index.hash_capacity * index.slot_size() as u64;
-        let processes = sharers::count(uid);
+        let processes = mapped_by::count(uid);
         Some(Self {
             number: snapshot.number(),
             uid: uid.to_owned(),

@@ -16,7 +16,7 @@ pub(crate) mod as_c;
 pub(crate) mod builder;
 pub(crate) mod bulk;
 pub(crate) mod counts;
-pub(crate) mod glance;
+pub(crate) mod group_probe;
 pub(crate) mod header;
 pub(crate) mod probe;
 pub(crate) mod slot;
@@ -24,7 +24,7 @@ pub(crate) mod update;
 pub(crate) mod verify;
 
 use crate::{LogHeader, fault};
-use glance::Glance;
+use group_probe::GroupProbe;
 use hammerspace_error::Result;
 use hammerspace_os::prefetch;
 use header::{DATA_END, FILE_IDENTIFIER, HashSize, IndexHeader, MAX_KEY_LEN, MAX_VALUE_LEN};
@@ -99,8 +99,8 @@ impl<B: AsRef<[u8]>> Index<B> {
     /// A first look at those slots.
     #[expect(clippy::inline_always, reason = "see there")]
     #[inline(always)]
-    pub(crate) fn glance<const HASH: usize, const ADDRESS: usize>(&self, hash: u64, wanted: usize) -> Glance {
-        Glance::at::<HASH, ADDRESS>(self.bytes(), &self.shape, hash, wanted)
+    pub(crate) fn probe_group<const HASH: usize, const ADDRESS: usize>(&self, hash: u64, wanted: usize) -> GroupProbe {
+        GroupProbe::at::<HASH, ADDRESS>(self.bytes(), &self.shape, hash, wanted)
     }
 
     /// Asks for the slots that a lookup looks at first, from the `wanted` one on.
@@ -109,7 +109,7 @@ impl<B: AsRef<[u8]>> Index<B> {
         let slot_size = self.shape.slot_size();
         let start = IndexHeader::SIZE + wanted * slot_size;
         prefetch(self.bytes(), start);
-        prefetch(self.bytes(), start + glance::slots(slot_size) * slot_size - 1);
+        prefetch(self.bytes(), start + group_probe::slots(slot_size) * slot_size - 1);
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! Making the index of a whole log: in two passes, by several threads, within a budget of memory.
 //!
 //! ```text
-//! log ─► walk ─► hash ─► partitions ─► sort, replay, lay out ─► sew ─► sink
+//! log ─► walk ─► hash ─► partitions ─► sort, replay, lay out ─► stitch ─► sink
 //!        one     each    in order      each                     in order
 //!        at a    thread  of the log    thread                   of the table
 //!        time
@@ -16,15 +16,15 @@
 //! 2. Beyond the log, memory is bounded by the budget, however long the log is; whatever does not fit goes to a scratch.
 //! 3. Time is linear in the log, whatever the keys.
 
-mod crowd;
+mod collision_group;
 mod effort;
 mod partitions;
 mod pieces;
 mod plan;
 mod record;
 mod replay;
-mod seam;
 mod spill;
+mod stitch;
 #[cfg(test)]
 mod tests;
 mod turnstile;
@@ -43,11 +43,11 @@ use partitions::{Gathered, Partitions};
 use pieces::{Piece, Walk};
 use plan::Plan;
 use replay::Replay;
-use seam::{Sewing, Stretch};
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use stitch::{Stitcher, Stretch};
 use turnstile::Turnstile;
 
 /// Makes the index of a whole log: the bytes of an `.spi` file.
@@ -171,11 +171,11 @@ impl<'a, B: AsRef<[u8]> + Sync> Job<'a, B> {
         F: FnOnce() -> Result<S> + Send,
         S: Read + Write + Seek + Send,
     {
-        let sewing = Turnstile::new(Sewing::new(sink, self.plan.page_len)?);
+        let stitcher = Turnstile::new(Stitcher::new(sink, self.plan.page_len)?);
         let next = AtomicUsize::new(0);
         let counted = Mutex::new(Counts::default());
         let dead_size = AtomicU64::new(0);
-        sewing.crew(self.plan.threads, || {
+        stitcher.crew(self.plan.threads, || {
             let mut replay = Replay::new(self.log, self.end, self.shape, &self.plan);
             let (mut stretch, mut counts) = (Stretch::new(self.shape), Counts::default());
             loop {
@@ -184,7 +184,7 @@ impl<'a, B: AsRef<[u8]> + Sync> Job<'a, B> {
                 stretch.clear(slots.clone());
                 replay
                     .partition(&slots, gathered.take(number)?, |wanted, pair, len| stretch.place(wanted, pair, len))?;
-                match sewing.pass(number, |sewing| sewing.add(&mut stretch))? {
+                match stitcher.pass(number, |stitcher| stitcher.add(&mut stretch))? {
                     Some(before) if number > 0 => stretch.count(before, &mut counts),
                     Some(_) => {}
                     None => break,
@@ -196,7 +196,7 @@ impl<'a, B: AsRef<[u8]> + Sync> Job<'a, B> {
         })?;
         let mut counts = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
         let partitions = (0..).map_while(|number| self.slots(number));
-        let sink = sewing.into_inner().close(self.shape, partitions, &mut counts)?;
+        let sink = stitcher.into_inner().close(self.shape, partitions, &mut counts)?;
         Ok((sink, counts, dead_size.into_inner()))
     }
 

@@ -2,10 +2,10 @@
 //!
 //! A counting sort that keeps the log's order within a slot: two passes over memory that fits a cache. A slot with one put
 //! is done then, and so is one with a few whose hashes differ. Otherwise its records are replayed as the log has them
-//! ([`Crowd`]): comparing keys of equal hash is the only access to the log, and the only one that is not in order.
+//! ([`CollisionGroup`]): comparing keys of equal hash is the only access to the log, and the only one that is not in order.
 
 use super::super::slot::Shape;
-use super::crowd::Crowd;
+use super::collision_group::CollisionGroup;
 use super::plan::Plan;
 use super::record::Record;
 use super::spill::strayed;
@@ -23,13 +23,13 @@ pub(super) struct Replay<'a, B> {
     /// Where the next record of each slot goes; after sorting, where those of the next slot start.
     ends: Vec<u32>,
     sorted: Vec<Record>,
-    crowd: Crowd<'a, B>,
+    collision_group: CollisionGroup<'a, B>,
 }
 
 impl<'a, B: AsRef<[u8]>> Replay<'a, B> {
     pub(super) fn new(log: &'a Log<B>, end: u64, shape: Shape, plan: &Plan) -> Self {
-        let crowd = Crowd::new(log, end, shape);
-        Self { shape, batch_len: plan.batch_len, ends: Vec::new(), sorted: Vec::new(), crowd }
+        let collision_group = CollisionGroup::new(log, end, shape);
+        Self { shape, batch_len: plan.batch_len, ends: Vec::new(), sorted: Vec::new(), collision_group }
     }
 
     /// Hands the live puts of a partition to `place`, with the slot they want and in pairs, of which it is to take none, one
@@ -78,7 +78,7 @@ impl<'a, B: AsRef<[u8]>> Replay<'a, B> {
             } else if are_settled(&self.sorted[from..to]) {
                 self.sorted[from..to].iter().for_each(|record| place_one(&mut place, wanted, *record));
             } else {
-                let live = self.crowd.replay(&self.sorted[from..to])?;
+                let live = self.collision_group.replay(&self.sorted[from..to])?;
                 live.for_each(|record| place_one(&mut place, wanted, record));
             }
         }
@@ -111,7 +111,7 @@ impl<'a, B: AsRef<[u8]>> Replay<'a, B> {
 
     /// Bytes of all puts that were overwritten or deleted.
     pub(super) fn dead_size(&self) -> u64 {
-        self.crowd.dead_size
+        self.collision_group.dead_size
     }
 }
 

@@ -7,12 +7,12 @@ use hammerspace_os::{Dir, File};
 use hammerspace_sparkey::BlockCache;
 
 use crate::lock::Page;
-use crate::place::Place;
+use crate::space_path::SpacePath;
 use crate::{Durability, Options};
 
 /// A space's directory, open, and the options of the handle.
-pub(crate) struct Home {
-    pub(crate) place: Arc<Place>,
+pub(crate) struct SpaceDir {
+    pub(crate) path: Arc<SpacePath>,
     pub(crate) dir: Dir,
     pub(crate) page: Arc<Page>,
     pub(crate) options: Options,
@@ -20,30 +20,30 @@ pub(crate) struct Home {
     pub(crate) cache: Option<Arc<BlockCache>>,
 }
 
-impl Home {
-    pub(crate) fn new(dir: Dir, place: Place, options: Options) -> Self {
+impl SpaceDir {
+    pub(crate) fn new(dir: Dir, path: SpacePath, options: Options) -> Self {
         let cache = (options.cache_bytes > 0).then(|| Arc::new(BlockCache::new(options.cache_bytes)));
-        Self { place: Arc::new(place), dir, page: Arc::default(), options, cache }
+        Self { path: Arc::new(path), dir, page: Arc::default(), options, cache }
     }
 
     /// Whether the path still leads here.
     pub(crate) fn is_in_place(&self) -> bool {
-        self.place.leads_to(&self.dir)
+        self.path.leads_to(&self.dir)
     }
 
     /// What the path leads to by now, to be read; `None` where that is nothing.
     pub(crate) fn successor(&self) -> Result<Option<Self>> {
-        Ok(self.place.find()?.map(|dir| self.moved_to(dir)))
+        Ok(self.path.find()?.map(|dir| self.moved_to(dir)))
     }
 
     /// The same, to be written to: it is come by as when the handle was opened.
     pub(crate) fn successor_to_write(&self) -> Result<Self> {
-        Ok(self.moved_to(self.place.reopen()?))
+        Ok(self.moved_to(self.path.reopen()?))
     }
 
     fn moved_to(&self, dir: Dir) -> Self {
         Self {
-            place: Arc::clone(&self.place),
+            path: Arc::clone(&self.path),
             dir,
             page: Arc::default(),
             options: self.options.clone(),

@@ -1,11 +1,11 @@
-//! Who has a version mapped: what a person wants to know who wonders what sharing saves.
+//! Counts the processes that have a version mapped, which shows what sharing saves.
 
 use std::{fs, process};
 
-/// How many other processes map the log of this version. It counts those whose mappings we may see, which for most users
-/// are their own; where there is no `/proc` it counts none.
+/// The number of other processes that map the log of this version. Only processes whose mappings the caller may read
+/// are counted, which for most users are their own. Without `/proc` the result is 0.
 ///
-/// The name of a version's directory is unique, so the end of the path tells, from whatever container it is mapped.
+/// A version's directory has a unique name, so the end of the path identifies it from inside any container.
 pub(crate) fn count(uid: &str) -> u64 {
     let log = format!("/{uid}/hammerspace.spl");
     let Ok(entries) = fs::read_dir("/proc") else { return 0 };

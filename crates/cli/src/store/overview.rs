@@ -11,7 +11,7 @@ use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
 #[derive(Serialize)]
-pub(super) struct Sight {
+pub(super) struct Overview {
     store: String,
     owned: bool,
     /// What segments may take.
@@ -42,7 +42,7 @@ struct Table {
     keys: u64,
 }
 
-impl Sight {
+impl Overview {
     pub(super) fn of(path: &Path, store: &Store) -> Result<Self> {
         let (usage, keys) = (store.usage(), store.keys());
         let counts: HashMap<_, _> = store.keys_by_table()?.into_iter().collect();
@@ -69,7 +69,7 @@ impl Sight {
     }
 }
 
-impl fmt::Display for Sight {
+impl fmt::Display for Overview {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "store        {}, {}", self.store, if self.owned { "owned" } else { "without an owner" })?;
         let [in_use, limit, ready] = [self.in_use, self.limit, self.ready].map(HumanBytes);

@@ -20,7 +20,7 @@ pub(crate) const fn slots(size: usize) -> usize {
 
 /// What a first look tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Glance {
+pub(crate) enum GroupProbe {
     /// The first slot with the hash has this address, packed.
     Seen(u64),
     /// No slot of the table has the hash.
@@ -29,7 +29,7 @@ pub(crate) enum Glance {
     Unclear,
 }
 
-impl Glance {
+impl GroupProbe {
     /// Looks at the table after the header of `index`, whose slots have hashes of `HASH` bytes and addresses of `ADDRESS` bytes,
     /// for a `hash` that wants slot `wanted`.
     #[inline(always)]
@@ -97,7 +97,7 @@ mod tests {
         index
     }
 
-    /// How many glances contradict the walk, and how many tell nothing.
+    /// How many probes contradict the walk, and how many tell nothing.
     fn contradictions<const HASH: usize, const ADDRESS: usize>(
         index: &[u8],
         shape: &Shape,
@@ -106,10 +106,10 @@ mod tests {
         let (mut wrong, mut unclear) = (0, 0);
         for hash in hashes {
             let walked = Probe::new(&index[IndexHeader::SIZE..], *shape, hash).next().map(|(_, slot)| slot.address);
-            match Glance::at::<HASH, ADDRESS>(index, shape, hash, shape.wanted_of::<HASH>(hash)) {
-                Glance::Seen(address) => wrong += usize::from(walked != Some(address)),
-                Glance::Absent => wrong += usize::from(walked.is_some()),
-                Glance::Unclear => unclear += 1,
+            match GroupProbe::at::<HASH, ADDRESS>(index, shape, hash, shape.wanted_of::<HASH>(hash)) {
+                GroupProbe::Seen(address) => wrong += usize::from(walked != Some(address)),
+                GroupProbe::Absent => wrong += usize::from(walked.is_some()),
+                GroupProbe::Unclear => unclear += 1,
             }
         }
         (wrong, unclear)
@@ -130,12 +130,15 @@ mod tests {
             let (index, all) = (index(&shape, &there), there.iter().chain(&absent).copied());
             let (wrong, unclear) = contradictions::<HASH, ADDRESS>(&index, &shape, all);
             assert_eq!(wrong, 0, "seed {seed}, capacity {capacity}");
-            assert!(capacity < 1000 || unclear < 100, "seed {seed}: a glance should nearly always do, not {unclear}");
+            assert!(
+                capacity < 1000 || unclear < 100,
+                "seed {seed}: a group probe should nearly always do, not {unclear}"
+            );
         }
     }
 
     #[test]
-    fn a_glance_never_contradicts_the_walk() {
+    fn a_group_probe_never_contradicts_the_walk() {
         check::<4, 4>(HashSize::Four);
         check::<4, 8>(HashSize::Four);
         check::<8, 4>(HashSize::Eight);
@@ -146,7 +149,7 @@ mod tests {
     fn canary_a_slot_in_the_wrong_place_is_noticed() {
         let shape = Shape::new(HashSize::Four, 4, 0, 100);
         let mut index = index(&shape, &[10, 110]);
-        // The second of two keys that want one slot, behind a gap: the walk ends there, the glance does not see gaps.
+        // The second of two keys that want one slot, behind a gap: the walk ends there, the group probe does not see gaps.
         let table = &mut index[IndexHeader::SIZE..];
         shape.set(table, 13, shape.get(table, 11));
         shape.set(table, 11, Slot::EMPTY);

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Dir, Entry, EntryKind};
 
-use crate::home::Home;
 use crate::layout::{IN_THE_MAKING, is_dead, pid_of, uid_of};
 use crate::lock::Locked;
 use crate::recognize;
+use crate::space_dir::SpaceDir;
 use crate::stamp::{self, State};
 
 /// The versions and leftovers in a space's directory. Names that are neither are somebody else's and never touched.
-pub(crate) struct Census {
+pub(crate) struct DirScan {
     /// The version that `current` points to, be it there or not.
     pub(crate) current: Option<String>,
     /// Every version's name and state.
@@ -23,16 +23,16 @@ pub(crate) struct Census {
     pub(crate) in_the_making: Vec<String>,
 }
 
-impl Census {
+impl DirScan {
     /// Looks at everything once. The lock is proof that nobody publishes meanwhile.
     pub(crate) fn take(space: &Dir, _locked: &Locked) -> Result<Self> {
         let current = recognize::current(space)?.as_deref().and_then(uid_of).map(str::to_owned);
         let known = current.as_deref().map(|uid| stamp::beside(space, uid)).unwrap_or_default();
-        let mut census = Self { current, versions: Vec::new(), dead: Vec::new(), in_the_making: Vec::new() };
+        let mut scan = Self { current, versions: Vec::new(), dead: Vec::new(), in_the_making: Vec::new() };
         for entry in space.entries()? {
-            census.note(space, entry, &known)?;
+            scan.note(space, entry, &known)?;
         }
-        Ok(census)
+        Ok(scan)
     }
 
     /// Of versions that the current one's stamp names nothing is opened: else publishing would cost more for
@@ -74,28 +74,28 @@ impl Census {
     }
 
     /// The next number: above every version here, and every change that was ever announced.
-    pub(crate) fn next_number(&self, home: &Home, locked: &Locked) -> Result<u64> {
+    pub(crate) fn next_number(&self, space_dir: &SpaceDir, locked: &Locked) -> Result<u64> {
         let highest = self.published().map(|(_, number)| number).max().unwrap_or(0);
         highest.max(locked.generation()).checked_add(1).ok_or_else(|| {
             Error::new(Kind::Corrupt, "a version or the lock file bears the largest number there is")
-                .file(home.dir.path())
+                .file(space_dir.dir.path())
                 .remedy("no space gets there by publishing: load the data into a new one")
         })
     }
 
     /// Gives the current version a number where it has none: the original gem published it, or its writer died right after
     /// changing `current`. From here on it is a version like any other. One we may not write to stays as it is.
-    pub(crate) fn number_the_current(&mut self, home: &Home, locked: &Locked) -> Result<()> {
-        let number = self.next_number(home, locked)?;
+    pub(crate) fn number_the_current(&mut self, space_dir: &SpaceDir, locked: &Locked) -> Result<()> {
+        let number = self.next_number(space_dir, locked)?;
         let Some(uid) = &self.current else { return Ok(()) };
         let Some((_, state)) = self.versions.iter_mut().find(|(name, _)| name == uid) else { return Ok(()) };
         if matches!(state, State::Published(_)) {
             return Ok(());
         }
-        let Some(dir) = home.dir.open_dir(uid)? else { return Ok(()) };
+        let Some(dir) = space_dir.dir.open_dir(uid)? else { return Ok(()) };
         if let Ok(stamp) = stamp::write_number(&dir, number, std::iter::empty()) {
             *state = State::Published(number);
-            home.sync_file(&stamp)?;
+            space_dir.sync_file(&stamp)?;
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ use std::mem;
 const FEW: usize = 16;
 
 /// Replays the records of one slot after the other.
-pub(super) struct Crowd<'a, B> {
+pub(super) struct CollisionGroup<'a, B> {
     log: &'a Log<B>,
     /// How much of the log counts.
     end: u64,
@@ -46,7 +46,7 @@ struct Known<'a> {
     len: u64,
 }
 
-impl<'a, B: AsRef<[u8]>> Crowd<'a, B> {
+impl<'a, B: AsRef<[u8]>> CollisionGroup<'a, B> {
     pub(super) fn new(log: &'a Log<B>, end: u64, shape: Shape) -> Self {
         let (by_hash, live, by_key) = (Vec::new(), Vec::new(), HashMap::new());
         Self { log, end, shape, by_hash, live, by_key, dead_size: 0 }

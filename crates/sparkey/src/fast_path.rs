@@ -1,13 +1,14 @@
 //! Lookups where nothing is compressed: two cache misses, one for the slot and one for the entry, and little else.
 //!
-//! A single lookup cannot overlap its two misses; but the processor runs ahead into the next lookup while it waits, as far as
-//! it can foresee the branches. So there is one straight path for what is nearly always the case, and whatever is not
-//! plainly so is looked at again, at leisure, by [`Lookup`]. It is part of whoever calls it: a call's own instructions are a
-//! seventh of it, and callers who know their keys' length save half of the hash. A batch overlaps the misses of its keys by asking for the memory
-//! of all before it looks at any ("Prefetching for Hash Joins", Chen, Ailamaki, Gibbons and Mowry, 2004: group prefetching).
+//! A single lookup cannot overlap its two misses. While it waits, the processor runs ahead into the next lookup, as far
+//! as it predicts the branches. The fast path therefore has no branch that is hard to predict. It
+//! covers nearly every lookup; [`Lookup`] repeats the rest without haste. The path is inlined into its caller: a call
+//! alone would add a seventh to it, and a caller with keys of a known length saves half of the hash. A batch overlaps
+//! the misses of its keys: it prefetches the memory of all of them before it reads any ("Prefetching for Hash Joins",
+//! Chen, Ailamaki, Gibbons and Mowry, 2004: group prefetching).
 
 use crate::codec::Compression;
-use crate::index::glance::Glance;
+use crate::index::group_probe::GroupProbe;
 use crate::index::header::{HashSize, IndexHeader};
 use crate::index::slot::Slot;
 use crate::log::header::LogHeader;
@@ -29,9 +30,9 @@ const LINE: usize = 64;
 /// Lines of an entry that are asked for, at most, beside its first: a batch of them fits into the nearest cache.
 const LINES_MAX: u64 = 4;
 
-/// Which way lookups go: the straight one, by the bytes of a slot's hash and address, or the general one.
+/// The widths of a slot's hash and address, for which the fast path is compiled; `General` has no fast path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum SlotShape {
     FourFour,
     FourEight,
     EightFour,
@@ -39,7 +40,7 @@ pub(crate) enum Way {
     General,
 }
 
-impl Way {
+impl SlotShape {
     pub(crate) fn of(log: &LogHeader, index: &IndexHeader) -> Self {
         // Where the slots outnumber the hashes, a remainder takes more than `Shape::wanted_of` computes.
         let hashes_suffice = index.hash_size == HashSize::Eight || u32::try_from(index.hash_capacity).is_ok();
@@ -55,29 +56,29 @@ impl Way {
     }
 }
 
-/// Calls a method with the bytes of the slots' hashes and addresses as constants; or else does something in general.
-macro_rules! straight {
+/// Calls a method with the widths of hashes and addresses as constants; evaluates `else` where there is no fast path.
+macro_rules! dispatch {
     ($this:ident.$method:ident($($argument:expr),*), else $general:expr) => {
-        match $this.way() {
-            Way::FourFour => $this.$method::<4, 4>($($argument),*),
-            Way::FourEight => $this.$method::<4, 8>($($argument),*),
-            Way::EightFour => $this.$method::<8, 4>($($argument),*),
-            Way::EightEight => $this.$method::<8, 8>($($argument),*),
-            Way::General => $general,
+        match $this.slot_shape() {
+            SlotShape::FourFour => $this.$method::<4, 4>($($argument),*),
+            SlotShape::FourEight => $this.$method::<4, 8>($($argument),*),
+            SlotShape::EightFour => $this.$method::<8, 4>($($argument),*),
+            SlotShape::EightEight => $this.$method::<8, 8>($($argument),*),
+            SlotShape::General => $general,
         }
     };
 }
-pub(crate) use straight;
+pub(crate) use dispatch;
 
 impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
     /// The value of `key`. Registers are scarce: whatever takes longer is the last thing that is done, and comes not back here.
     #[expect(clippy::inline_always, reason = "see the module")]
     #[inline(always)]
-    pub(crate) fn get_straight<const HASH: usize, const ADDRESS: usize>(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+    pub(crate) fn get_fast<const HASH: usize, const ADDRESS: usize>(&self, key: &[u8]) -> Result<Option<&[u8]>> {
         let (data, hash) = (self.data(), self.index().hash_of::<HASH>(key));
         let wanted = self.index().shape().wanted_of::<HASH>(hash);
-        match self.index().glance::<HASH, ADDRESS>(hash, wanted) {
-            Glance::Seen(packed) => {
+        match self.index().probe_group::<HASH, ADDRESS>(hash, wanted) {
+            GroupProbe::Seen(packed) => {
                 let offset = packed as usize;
                 // What does not lie in the entry's first line would be waited for after that.
                 prefetch(data, offset.wrapping_add(LINE - 1));
@@ -85,8 +86,8 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
                     return Ok(Some(value));
                 }
             }
-            Glance::Absent => return Ok(None),
-            Glance::Unclear => {}
+            GroupProbe::Absent => return Ok(None),
+            GroupProbe::Unclear => {}
         }
         // Taken apart and put together again: else what is found at once would go through memory, where this result is.
         let slowly = self.get_slowly(key, hash)?;
@@ -114,16 +115,16 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
         let (data, index) = (self.data(), self.index());
         // Whoever asks for a value reads it to its end.
         let lines = self.log().header().mean_put().div_ceil(LINE as u64).clamp(1, LINES_MAX) as usize;
-        let (mut wants, mut glances) = ([(0, 0); IN_FLIGHT], [Glance::Absent; IN_FLIGHT]);
+        let (mut wants, mut probes) = ([(0, 0); IN_FLIGHT], [GroupProbe::Absent; IN_FLIGHT]);
         for (key, want) in keys.iter().zip(&mut wants) {
             let hash = index.hash_of::<HASH>(key.as_ref());
             let wanted = index.shape().wanted_of::<HASH>(hash);
             index.prefetch(wanted);
             *want = (hash, wanted);
         }
-        for ((hash, wanted), glance) in wants[..keys.len()].iter().zip(&mut glances) {
-            *glance = index.glance::<HASH, ADDRESS>(*hash, *wanted);
-            if let Glance::Seen(packed) = *glance {
+        for ((hash, wanted), probe) in wants[..keys.len()].iter().zip(&mut probes) {
+            *probe = index.probe_group::<HASH, ADDRESS>(*hash, *wanted);
+            if let GroupProbe::Seen(packed) = *probe {
                 let offset = packed as usize;
                 prefetch(data, offset);
                 for line in 1..=lines {
@@ -131,14 +132,14 @@ impl<L: AsRef<[u8]>, I: AsRef<[u8]>> Table<L, I> {
                 }
             }
         }
-        for ((key, (hash, _)), glance) in keys.iter().zip(wants).zip(glances) {
+        for ((key, (hash, _)), probe) in keys.iter().zip(wants).zip(probes) {
             let key = key.as_ref();
-            let plainly = match glance {
-                Glance::Seen(packed) => value_at(data, packed as usize, key),
-                Glance::Absent | Glance::Unclear => None,
+            let plainly = match probe {
+                GroupProbe::Seen(packed) => value_at(data, packed as usize, key),
+                GroupProbe::Absent | GroupProbe::Unclear => None,
             };
             let value = match plainly {
-                None if glance != Glance::Absent => self.get_slowly(key, hash)?,
+                None if probe != GroupProbe::Absent => self.get_slowly(key, hash)?,
                 plainly => plainly,
             };
             values.push(value.map(Cow::Borrowed));

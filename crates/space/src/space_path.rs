@@ -10,14 +10,14 @@ use hammerspace_os::Dir;
 use crate::recognize;
 
 /// The path of a space, and whether its directory is made where it is missing.
-pub(crate) struct Place {
+pub(crate) struct SpacePath {
     given: PathBuf,
     /// The same one, wherever the process goes; `None` where nobody can tell, and then nothing is looked for there.
     absolute: Option<PathBuf>,
     create: bool,
 }
 
-impl Place {
+impl SpacePath {
     pub(crate) fn new(path: &Path, create: bool) -> Self {
         Self { given: path.to_path_buf(), absolute: absolute(path).ok(), create }
     }

@@ -23,7 +23,7 @@ pub(super) enum Source {
 type Map = HashMap<Vec<u8>, Vec<u8>>;
 
 /// Data that can be asked.
-pub(super) enum Holdings {
+pub(super) enum DataSource {
     Own(Map),
     Shared(Space),
 }
@@ -34,7 +34,7 @@ pub(super) enum Version<'a> {
     Shared(Snapshot),
 }
 
-impl Holdings {
+impl DataSource {
     /// Brings the data to where it can be asked.
     pub(super) fn open(source: &Source) -> Result<Self> {
         match source {

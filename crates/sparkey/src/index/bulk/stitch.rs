@@ -113,7 +113,7 @@ fn slot_if(is_there: bool, record: Record) -> Slot {
 }
 
 /// The table as it grows to the right.
-pub(super) struct Sewing<W> {
+pub(super) struct Stitcher<W> {
     out: AlignedWriter<W>,
     /// What has found no room yet.
     carried: VecDeque<Slot>,
@@ -121,7 +121,7 @@ pub(super) struct Sewing<W> {
     last: Slot,
 }
 
-impl<W: Read + Write + Seek> Sewing<W> {
+impl<W: Read + Write + Seek> Stitcher<W> {
     /// At the start of the sink, where the header will be. So many bytes are written at a time.
     pub(super) fn new(mut sink: W, page_len: usize) -> Result<Self> {
         sink.seek(SeekFrom::Start(0)).doing("seek to the start of the index")?;
