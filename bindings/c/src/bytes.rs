@@ -75,7 +75,7 @@ pub extern "C" fn hammerspace_value_free(value: Option<&mut Value>) {
 
 /// Frees `count` values in a row, as hammerspace_table_get_many gives them.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_values_free(values: *mut Value, count: usize) {
+pub unsafe extern "C" fn hammerspace_values_free(values: *mut Value, count: usize) {
     if !values.is_null() {
         // SAFETY: the caller says that there are `count` values, which nobody else uses.
         unsafe { slice::from_raw_parts_mut(values, count) }.fill_with(|| Value::NOTHING);

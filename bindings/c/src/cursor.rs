@@ -109,7 +109,7 @@ pub extern "C" fn hammerspace_cursor_next(
 /// to `count`: 0 at the end, and after an error. What it gives is valid until the next call, or until the cursor is freed. It
 /// takes about a third of the time that hammerspace_cursor_next takes for as many.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_cursor_next_many(
+pub unsafe extern "C" fn hammerspace_cursor_next_many(
     cursor: Option<&mut Cursor>,
     entries: *mut Entry,
     most: usize,

@@ -14,8 +14,9 @@
 //! 2. Results are written to memory that may be uninitialised (`MaybeUninit`), on failure as "nothing".
 //! 3. Every function that can fail runs in [`error::answer`] or [`error::fill`]: a panic becomes an error, and goes no
 //!    further. The others do nothing that could panic; if one did, `extern "C"` would end the process.
+//! 4. A function that takes a raw pointer is `unsafe`: it reads or writes memory that the caller promises is valid.
 
-#![expect(clippy::not_unsafe_ptr_arg_deref, reason = "only C calls, and the header says what it promises by calling")]
+#![expect(clippy::missing_safety_doc, reason = "one contract holds for all exports: the head of the header")]
 
 pub mod bytes;
 pub mod cursor;

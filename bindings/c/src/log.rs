@@ -22,7 +22,7 @@ fn open(log: Option<&mut Log>) -> Result<&mut LogFile> {
 /// Begins a log, which takes the place of one that is there when it is finished. `compression` is a
 /// hammerspace_compression, `block_size` the bytes per block before compression; 0 and 0 are the defaults.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_log_create(
+pub unsafe extern "C" fn hammerspace_log_create(
     file: *const c_char,
     compression: u32,
     block_size: u32,
@@ -38,7 +38,7 @@ pub extern "C" fn hammerspace_log_create(
 
 /// Goes on with a log, packed as it is, unless somebody else does at the moment.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_log_append(
+pub unsafe extern "C" fn hammerspace_log_append(
     file: *const c_char,
     log: Option<&mut MaybeUninit<Option<Box<Log>>>>,
 ) -> Option<Box<Error>> {
@@ -51,7 +51,7 @@ pub extern "C" fn hammerspace_log_append(
 
 /// Sets the value of a key from here on.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_log_put(
+pub unsafe extern "C" fn hammerspace_log_put(
     log: Option<&mut Log>,
     key: *const c_void,
     key_len: usize,
@@ -67,7 +67,7 @@ pub extern "C" fn hammerspace_log_put(
 
 /// Ends the life of a key, which need not have one.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_log_delete(
+pub unsafe extern "C" fn hammerspace_log_delete(
     log: Option<&mut Log>,
     key: *const c_void,
     key_len: usize,
@@ -97,13 +97,14 @@ pub extern "C" fn hammerspace_log_free(log: Option<Box<Log>>) {
 /// Writes the index of a log, in place of one that is there. Takes time linear in the log, all processors, and 256 MiB of
 /// memory; what they do not hold goes to a file without a name, beside the index.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_index_write(log: *const c_char, index: *const c_char) -> Option<Box<Error>> {
-    hammerspace_index_write_within(log, index, None)
+pub unsafe extern "C" fn hammerspace_index_write(log: *const c_char, index: *const c_char) -> Option<Box<Error>> {
+    // SAFETY: the caller's promise about `log` and `index` is the same.
+    unsafe { hammerspace_index_write_within(log, index, None) }
 }
 
 /// The same with so much memory and so many threads, on which the index does not depend; or the defaults if `effort` is NULL.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_index_write_within(
+pub unsafe extern "C" fn hammerspace_index_write_within(
     log: *const c_char,
     index: *const c_char,
     effort: Option<&Effort>,

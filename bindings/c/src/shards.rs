@@ -12,7 +12,7 @@ use crate::options::{log_options, shard_keys};
 /// `keys` is a hammerspace_shard_keys, `compression` and `block_size` are those of hammerspace_log_create. The directory gets
 /// its name when all is durable.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_shards_write(
+pub unsafe extern "C" fn hammerspace_shards_write(
     log: *const c_char,
     index: *const c_char,
     directory: *const c_char,

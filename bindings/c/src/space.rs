@@ -22,7 +22,7 @@ const SPACE: &str = "the space";
 /// Opens the space in an existing directory, with these options, or the default ones if they are NULL. Nothing is written;
 /// a directory without a version is an empty space.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_space_open(
+pub unsafe extern "C" fn hammerspace_space_open(
     directory: *const c_char,
     options: Option<&Options>,
     space: Option<&mut MaybeUninit<Option<Box<Space>>>>,
@@ -32,7 +32,7 @@ pub extern "C" fn hammerspace_space_open(
 
 /// The same, and makes the directory first where it is missing.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_space_create(
+pub unsafe extern "C" fn hammerspace_space_create(
     directory: *const c_char,
     options: Option<&Options>,
     space: Option<&mut MaybeUninit<Option<Box<Space>>>>,

@@ -220,18 +220,19 @@ fn open(table: Option<&Table>) -> Result<&dyn Look> {
 
 /// Opens a Sparkey log and its index. Takes microseconds, whatever their size.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_table_open(
+pub unsafe extern "C" fn hammerspace_table_open(
     log: *const c_char,
     index: *const c_char,
     table: Option<&mut MaybeUninit<Option<Box<Table>>>>,
 ) -> Option<Box<Error>> {
-    hammerspace_table_open_with(log, index, Paging::OnDemand as u32, 0, table)
+    // SAFETY: the caller's promise about `log`, `index` and `table` is the same.
+    unsafe { hammerspace_table_open_with(log, index, Paging::OnDemand as u32, 0, table) }
 }
 
 /// The same with a hammerspace_paging, and with so many bytes of memory for decoded blocks, which the threads of this process
 /// share; 0 are none. Some ways of paging take their time.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_table_open_with(
+pub unsafe extern "C" fn hammerspace_table_open_with(
     log: *const c_char,
     index: *const c_char,
     paging: u32,
@@ -253,7 +254,7 @@ pub extern "C" fn hammerspace_table_open_with(
 /// Opens a directory of shards, as Scio or `hammerspace sparkey shard` wrote it, as one table. What the keys were hashed as
 /// is told by the keys.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_table_open_shards(
+pub unsafe extern "C" fn hammerspace_table_open_shards(
     directory: *const c_char,
     table: Option<&mut MaybeUninit<Option<Box<Table>>>>,
 ) -> Option<Box<Error>> {
@@ -266,7 +267,7 @@ pub extern "C" fn hammerspace_table_open_shards(
 
 /// The value of a key; its data is NULL if the key is not there, which is no error.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_table_get(
+pub unsafe extern "C" fn hammerspace_table_get(
     table: Option<&Table>,
     key: *const c_void,
     key_len: usize,
@@ -281,7 +282,7 @@ pub extern "C" fn hammerspace_table_get(
 
 /// The values of `count` keys, in their order, into an array of as many values. If it fails, all of them are nothing.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_table_get_many(
+pub unsafe extern "C" fn hammerspace_table_get_many(
     table: Option<&Table>,
     keys: *const Slice,
     count: usize,
@@ -309,7 +310,7 @@ pub extern "C" fn hammerspace_table_get_many(
 
 /// Whether a key is there.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_table_contains(
+pub unsafe extern "C" fn hammerspace_table_contains(
     table: Option<&Table>,
     key: *const c_void,
     key_len: usize,

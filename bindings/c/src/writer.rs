@@ -27,7 +27,7 @@ fn open(writer: Option<&mut Writer>) -> Result<&mut hammerspace::Writer> {
 
 /// Sets the value of a key, whatever it was.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_writer_put(
+pub unsafe extern "C" fn hammerspace_writer_put(
     writer: Option<&mut Writer>,
     key: *const c_void,
     key_len: usize,
@@ -43,7 +43,7 @@ pub extern "C" fn hammerspace_writer_put(
 
 /// Removes a key, if it is there.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_writer_delete(
+pub unsafe extern "C" fn hammerspace_writer_delete(
     writer: Option<&mut Writer>,
     key: *const c_void,
     key_len: usize,
@@ -58,7 +58,7 @@ pub extern "C" fn hammerspace_writer_delete(
 /// The value that a key would have if this were published now; its data is NULL if there would be none. Lives until it is
 /// freed. From the first call on, the writer keeps its changes in memory too.
 #[unsafe(no_mangle)]
-pub extern "C" fn hammerspace_writer_get(
+pub unsafe extern "C" fn hammerspace_writer_get(
     writer: Option<&mut Writer>,
     key: *const c_void,
     key_len: usize,

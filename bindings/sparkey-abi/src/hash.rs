@@ -17,7 +17,7 @@ use std::ptr;
 pub(crate) type HashReader = Table<Map, Map>;
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_hash_open(mut reader: Owner<HashReader>, index: Name, log: Name) -> c_int {
+pub(crate) unsafe extern "C" fn sparkey_hash_open(mut reader: Owner<HashReader>, index: Name, log: Name) -> c_int {
     answer(|| {
         reader.check()?;
         reader.fill(open(index.path()?, log.path()?)?)
@@ -25,7 +25,7 @@ pub(crate) extern "C" fn sparkey_hash_open(mut reader: Owner<HashReader>, index:
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_hash_close(mut reader: Owner<HashReader>) {
+pub(crate) unsafe extern "C" fn sparkey_hash_close(mut reader: Owner<HashReader>) {
     reader.close();
 }
 
@@ -36,7 +36,7 @@ pub(crate) extern "C" fn sparkey_hash_getreader(reader: Shared<HashReader>) -> *
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_hash_get(
+pub(crate) unsafe extern "C" fn sparkey_hash_get(
     reader: Shared<HashReader>,
     key: Bytes,
     key_len: u64,

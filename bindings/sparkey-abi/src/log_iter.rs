@@ -18,17 +18,17 @@ type Chunk = for<'a> fn(&'a mut LogIter, &'a LogReader, u64) -> hammerspace_erro
 const COMPARED_MAX: u64 = 1 << 30;
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logiter_create(mut iter: Owner<LogIter>, log: Shared<LogReader>) -> c_int {
+pub(crate) unsafe extern "C" fn sparkey_logiter_create(mut iter: Owner<LogIter>, log: Shared<LogReader>) -> c_int {
     answer(|| iter.fill(Cursor::new(log.get(Code::LogClosed)?)))
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logiter_close(mut iter: Owner<LogIter>) {
+pub(crate) unsafe extern "C" fn sparkey_logiter_close(mut iter: Owner<LogIter>) {
     iter.close();
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logiter_seek(
+pub(crate) unsafe extern "C" fn sparkey_logiter_seek(
     mut iter: Unique<LogIter>,
     log: Shared<LogReader>,
     position: u64,
@@ -40,7 +40,7 @@ pub(crate) extern "C" fn sparkey_logiter_seek(
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logiter_skip(
+pub(crate) unsafe extern "C" fn sparkey_logiter_skip(
     mut iter: Unique<LogIter>,
     log: Shared<LogReader>,
     count: c_int,
@@ -59,7 +59,7 @@ pub(crate) extern "C" fn sparkey_logiter_skip(
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logiter_next(mut iter: Unique<LogIter>, log: Shared<LogReader>) -> c_int {
+pub(crate) unsafe extern "C" fn sparkey_logiter_next(mut iter: Unique<LogIter>, log: Shared<LogReader>) -> c_int {
     answer(|| {
         if is_over(&mut iter)? {
             return Ok(());
@@ -70,7 +70,7 @@ pub(crate) extern "C" fn sparkey_logiter_next(mut iter: Unique<LogIter>, log: Sh
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logiter_hashnext(mut iter: Unique<LogIter>, hash: Shared<HashReader>) -> c_int {
+pub(crate) unsafe extern "C" fn sparkey_logiter_hashnext(mut iter: Unique<LogIter>, hash: Shared<HashReader>) -> c_int {
     answer(|| {
         let hash = hash.get(Code::HashClosed)?;
         if is_over(&mut iter)? {
@@ -83,7 +83,7 @@ pub(crate) extern "C" fn sparkey_logiter_hashnext(mut iter: Unique<LogIter>, has
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logiter_reset(mut iter: Unique<LogIter>, log: Shared<LogReader>) -> c_int {
+pub(crate) unsafe extern "C" fn sparkey_logiter_reset(mut iter: Unique<LogIter>, log: Shared<LogReader>) -> c_int {
     answer(|| {
         let (iter, _) = active(&mut iter, &log)?;
         iter.rewind();
@@ -92,7 +92,7 @@ pub(crate) extern "C" fn sparkey_logiter_reset(mut iter: Unique<LogIter>, log: S
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logiter_keychunk(
+pub(crate) unsafe extern "C" fn sparkey_logiter_keychunk(
     mut iter: Unique<LogIter>,
     log: Shared<LogReader>,
     len_max: u64,
@@ -103,7 +103,7 @@ pub(crate) extern "C" fn sparkey_logiter_keychunk(
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logiter_valuechunk(
+pub(crate) unsafe extern "C" fn sparkey_logiter_valuechunk(
     mut iter: Unique<LogIter>,
     log: Shared<LogReader>,
     len_max: u64,
@@ -114,7 +114,7 @@ pub(crate) extern "C" fn sparkey_logiter_valuechunk(
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logiter_fill_key(
+pub(crate) unsafe extern "C" fn sparkey_logiter_fill_key(
     mut iter: Unique<LogIter>,
     log: Shared<LogReader>,
     len_max: u64,
@@ -125,7 +125,7 @@ pub(crate) extern "C" fn sparkey_logiter_fill_key(
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logiter_fill_value(
+pub(crate) unsafe extern "C" fn sparkey_logiter_fill_value(
     mut iter: Unique<LogIter>,
     log: Shared<LogReader>,
     len_max: u64,
@@ -137,7 +137,7 @@ pub(crate) extern "C" fn sparkey_logiter_fill_value(
 
 /// Compares what two iterators have not read yet of their keys, and consumes it as far as it is compared.
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logiter_keycmp(
+pub(crate) unsafe extern "C" fn sparkey_logiter_keycmp(
     mut first: Unique<LogIter>,
     mut second: Unique<LogIter>,
     log: Shared<LogReader>,

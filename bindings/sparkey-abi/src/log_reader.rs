@@ -13,7 +13,7 @@ use std::path::Path;
 pub(crate) type LogReader = Log<Map>;
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logreader_open(mut reader: Owner<LogReader>, file: Name) -> c_int {
+pub(crate) unsafe extern "C" fn sparkey_logreader_open(mut reader: Owner<LogReader>, file: Name) -> c_int {
     answer(|| {
         reader.check()?;
         reader.fill(open(file.path()?)?)
@@ -21,7 +21,7 @@ pub(crate) extern "C" fn sparkey_logreader_open(mut reader: Owner<LogReader>, fi
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logreader_close(mut reader: Owner<LogReader>) {
+pub(crate) unsafe extern "C" fn sparkey_logreader_close(mut reader: Owner<LogReader>) {
     reader.close();
 }
 

@@ -14,7 +14,7 @@ use std::path::Path;
 pub(crate) type LogWriter = hammerspace_sparkey::LogWriter<File>;
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logwriter_create(
+pub(crate) unsafe extern "C" fn sparkey_logwriter_create(
     mut writer: Owner<LogWriter>,
     file: Name,
     compression: c_int,
@@ -28,7 +28,7 @@ pub(crate) extern "C" fn sparkey_logwriter_create(
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logwriter_append(mut writer: Owner<LogWriter>, file: Name) -> c_int {
+pub(crate) unsafe extern "C" fn sparkey_logwriter_append(mut writer: Owner<LogWriter>, file: Name) -> c_int {
     answer(|| {
         writer.check()?;
         writer.fill(append(file.path()?)?)
@@ -36,7 +36,7 @@ pub(crate) extern "C" fn sparkey_logwriter_append(mut writer: Owner<LogWriter>, 
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logwriter_put(
+pub(crate) unsafe extern "C" fn sparkey_logwriter_put(
     mut writer: Unique<LogWriter>,
     key_len: u64,
     key: Bytes,
@@ -47,18 +47,22 @@ pub(crate) extern "C" fn sparkey_logwriter_put(
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logwriter_delete(mut writer: Unique<LogWriter>, key_len: u64, key: Bytes) -> c_int {
+pub(crate) unsafe extern "C" fn sparkey_logwriter_delete(
+    mut writer: Unique<LogWriter>,
+    key_len: u64,
+    key: Bytes,
+) -> c_int {
     answer(|| Ok(writer.get(Code::LogClosed)?.delete(key.get(key_len)?)?))
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logwriter_flush(mut writer: Unique<LogWriter>) -> c_int {
+pub(crate) unsafe extern "C" fn sparkey_logwriter_flush(mut writer: Unique<LogWriter>) -> c_int {
     answer(|| Ok(writer.get(Code::LogClosed)?.flush()?))
 }
 
 /// What cannot be flushed stays open, as in C.
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sparkey_logwriter_close(mut writer: Owner<LogWriter>) -> c_int {
+pub(crate) unsafe extern "C" fn sparkey_logwriter_close(mut writer: Owner<LogWriter>) -> c_int {
     answer(|| {
         writer.get().map_or(Ok(()), LogWriter::flush)?;
         writer.close();
