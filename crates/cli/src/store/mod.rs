@@ -17,6 +17,7 @@ mod exists;
 mod expire;
 mod export;
 mod get;
+mod ids;
 mod incr;
 mod info;
 mod list;
@@ -61,7 +62,7 @@ pub(crate) enum Verb {
     Delete(delete::Delete),
     Scan(scan::Scan),
     Export(export::Export),
-    Count(count::Count),
+    Count(Box<count::Count>),
     Table(table::Table),
     Info(info::Info),
     List(list::List),

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "parquet")]
 mod by_day;
+mod counting;
 mod damage;
 mod demo;
 mod formats;
