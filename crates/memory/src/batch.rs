@@ -23,6 +23,7 @@ use crate::batch_room::{Room, Writer};
 use crate::change::{Change, Large, Old};
 use crate::commit::{Commit, New};
 use crate::counters::Counted;
+use crate::flaw::Flaw;
 use crate::header::Header;
 use crate::index::bucket::{Home, Locked};
 use crate::index::directory::Place;
@@ -148,6 +149,7 @@ impl<'o, 'k> Batch<'o, 'k> {
 
     /// Tidies up behind a batch that has taken place: no home is locked any more.
     fn end(mut self, seat: &mut Seat, Done { versions, unnamed }: Done) -> Vec<Option<u64>> {
+        Flaw::DiedBehindIt.strike(&self.owner.region);
         for parts in unnamed {
             remove_beyond(self.owner, 0, parts);
         }
@@ -369,12 +371,19 @@ impl<'w> Work<'w, '_> {
         let lines: Vec<_> = lines.chain(self.unnamed.iter().copied().map(Line::Unnamed)).take(lines_max).collect();
         let list = intent::write(region, &lines, |header, write| writer.write_list(header, write));
         let first = owner.announce(&changes);
+        Flaw::DiedBeforeCommit.strike(region);
         if !lines.is_empty() {
             intent::set(region, State::Committed, list);
         }
-        for (key, change) in of_key.iter().zip(&changes) {
-            self.take_effect(owner, &mut writer, *key, *change);
+        if Flaw::OpenedEarly.is_planted() {
+            self.keys.iter().for_each(|target| home_of(region, target).unlock());
         }
+        let count = if Flaw::Halved.is_planted() { changes.len() / 2 } else { changes.len() };
+        for (key, change) in of_key.iter().zip(&changes).take(count) {
+            self.take_effect(owner, &mut writer, *key, *change);
+            Flaw::DiedHalfway.strike(region);
+        }
+        Flaw::DiedAtTheEnd.strike(region);
         let versions = self.versions(region, &of_key, &changes, first);
         if !lines.is_empty() {
             intent::set(region, State::Applied, list);

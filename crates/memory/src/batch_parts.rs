@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use hammerspace_error::Result;
 
 use crate::change::{Change, Large, Old, Value};
+use crate::flaw::Flaw;
 use crate::intent::{self, NUMBERS_MAX};
 use crate::large::{self, incomplete, remove_beyond, write_as};
 use crate::owner::Owner;
@@ -91,6 +92,7 @@ impl<'o> Longs<'o> {
             let (id, priority) = (self.draw()?, keys[wanted.key].priority);
             let large = write_as(self.owner, priority, id, &[&before, &wanted.bytes])?;
             self.written.insert(wanted.key, (wanted, large));
+            Flaw::DiedOverParts.strike(&self.owner.region);
         }
         Ok(())
     }

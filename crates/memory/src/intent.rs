@@ -253,3 +253,141 @@ fn damaged(at: u64) -> Error {
     let error = Error::new(Kind::Corrupt, finding).at(at);
     error.remedy("attach to it and save what can be read, then remove the store and create it anew")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::Change;
+    use crate::fixture::small;
+    use crate::flaw::Flaw;
+    use crate::geometry::Geometry;
+    use crate::options::Options;
+    use crate::read::Meta;
+    use crate::sound::Memory;
+    use crate::update::TableId;
+
+    const PLAIN: TableId = TableId { number: 1, is_versioned: false };
+    const VERSIONED: TableId = TableId { number: 2, is_versioned: true };
+    const KEYS: u64 = 12;
+    /// Values of this length lie in parts.
+    const LONG: usize = 3000;
+
+    type Found = Vec<Option<(Meta, Vec<u8>)>>;
+
+    /// A store of each kind of record.
+    fn filled() -> Memory {
+        let memory = small(100, 4096);
+        for table in [PLAIN, VERSIONED] {
+            for key in 0..8 {
+                let value = if key < 6 { vec![7; 8] } else { vec![7; LONG] };
+                memory.put(table, Key::Integer(key), &value).unwrap();
+            }
+            memory.append(table, Key::Integer(1), 0, &[7; 100]).unwrap();
+        }
+        memory
+    }
+
+    /// A batch of each kind of change: in each table several that take another slot, word or header.
+    fn commit(memory: &Memory) -> Result<Option<Vec<Option<u64>>>> {
+        let keys = || (0..KEYS).map(Key::Integer);
+        let operations: Vec<_> =
+            [PLAIN, VERSIONED].into_iter().flat_map(|table| keys().map(move |key| (table, key))).collect();
+        memory.batch(&operations, |at, _| {
+            Some(match at as u64 % KEYS {
+                0 | 8 => Change::Put { kind: 0, value: vec![1; 50].into(), expiry: None },
+                1 | 6 => Change::Append { kind: 0, bytes: &[2; 10] },
+                2 | 7 => Change::Delete,
+                3 => Change::Word { kind: 0, word: 3 },
+                4 => Change::Expire(Some(1 << 42)),
+                5 | 9 => Change::Put { kind: 0, value: vec![5; LONG].into(), expiry: None },
+                _ => Change::Keep,
+            })
+        })
+    }
+
+    fn everything(memory: &Memory) -> Found {
+        let read = |table: TableId, key| {
+            let mut value = Vec::new();
+            let meta = memory.view().get(table.number, Key::Integer(key), &mut value).unwrap()?;
+            Some((Meta { version: None, ..meta }, value))
+        };
+        [PLAIN, VERSIONED].into_iter().flat_map(|table| (0..KEYS).map(move |key| read(table, key))).collect()
+    }
+
+    /// What was there before, what the batch leaves, and a region whose owner died over it.
+    fn died(flaw: Flaw) -> ([Found; 2], Region) {
+        let memory = filled();
+        let before = everything(&memory);
+        Flaw::plant(Some(flaw));
+        commit(&memory).unwrap().unwrap();
+        Flaw::plant(None);
+        ([before, everything(&memory)], Flaw::left().expect("it came so far"))
+    }
+
+    fn adopt(region: Region) -> Result<Memory> {
+        // As `small` makes them.
+        let geometry = Some(Geometry { segment_size: 4096, segments_max: 100, buckets: 4 });
+        let options = Options { geometry, cleaners: 0, writers: 1, ..Options::with_limit(100 * 4096) };
+        hammerspace_memory::Memory::after(region, &options).map(Memory::of_many_owners)
+    }
+
+    #[test]
+    fn a_batch_over_which_its_owner_died_is_there_or_not() {
+        for (flaw, is_made) in [
+            (Flaw::DiedOverParts, 0),
+            (Flaw::DiedBeforeCommit, 0),
+            (Flaw::DiedHalfway, 1),
+            (Flaw::DiedAtTheEnd, 1),
+            (Flaw::DiedBehindIt, 1),
+        ] {
+            let (wanted, region) = died(flaw);
+            let memory = adopt(region).unwrap();
+            assert!(everything(&memory) == wanted[is_made], "{flaw:?}");
+            assert_eq!(memory.verify().findings, Vec::<String>::new(), "{flaw:?}");
+            let counted = [PLAIN, VERSIONED].map(|table| memory.view().counted(table.number).keys);
+            assert_eq!(counted.iter().sum::<u64>(), wanted[is_made].iter().flatten().count() as u64, "{flaw:?}");
+            // And the store takes another.
+            commit(&memory).unwrap().unwrap();
+        }
+    }
+
+    /// A batch that is applied by halves, since nobody completes it.
+    #[test]
+    fn canary_a_batch_that_is_not_completed_is_noticed() {
+        let (wanted, region) = died(Flaw::DiedHalfway);
+        set_parts(&region, 0..0);
+        clear(&region);
+        let memory = adopt(region).unwrap().broken();
+        assert!(wanted.iter().all(|wanted| *wanted != everything(&memory)));
+    }
+
+    /// The owner that completes it may die as well.
+    #[test]
+    fn what_was_redone_may_be_redone() {
+        let (wanted, region) = died(Flaw::DiedHalfway);
+        let list = region.load(INTENT) >> ADDRESS_SHIFT;
+        for _ in 0..2 {
+            Left::read(&region).unwrap().redo(&region);
+            assert_eq!(region.load(INTENT), list << ADDRESS_SHIFT | State::Applied as u64);
+            set(&region, State::Committed, list);
+        }
+        assert!(everything(&adopt(region).unwrap()) == wanted[1]);
+    }
+
+    #[test]
+    fn a_list_that_is_damaged_is_refused() {
+        let (_, region) = died(Flaw::DiedHalfway);
+        let list = region.load(INTENT) >> ADDRESS_SHIFT;
+        let places = [(INTENT, 2), (INTENT, 1 << 40), (INTENT, 8 << ADDRESS_SHIFT)];
+        // Header, the next one's address, checksum, the first entry.
+        for (at, flip) in places.into_iter().chain((0..6).map(|word| (list + word * WORD, 1 << 17))) {
+            region.store(at, region.load(at) ^ flip);
+            let refused = Left::read(&region).map(drop).expect_err(&format!("{flip:#x} at {at}"));
+            assert_eq!(refused.kind(), Kind::Corrupt);
+            let copy = region.copy();
+            assert_eq!(adopt(copy).map(drop).unwrap_err().kind(), Kind::Corrupt);
+            region.store(at, region.load(at) ^ flip);
+        }
+        assert!(Left::read(&region).unwrap().is_committed());
+    }
+}

@@ -66,15 +66,26 @@ impl Memory {
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         options.check_threads()?;
         let Held { file, region, lock } = home::open(path.as_ref())?;
+        Self::adopt(region, file, Some(lock), options)?.start(options)
+    }
+
+    /// Owns a region whose last owner is gone.
+    fn adopt(region: Region, file: RegionFile, lock: Option<Lock>, options: &Options) -> Result<Self> {
         let (mut pool, live, left) = adopt::adopt(&region).map_err(|error| error.file(file.path()))?;
         // What has no memory gets it when it is needed, or says so then.
         pool.back_reserve(&region, &file).ok();
         region.back_counters(&file);
         let options = &options.within(&region, &pool, live);
-        let memory = Self::own(region, pool, live, file, Some(lock), options)?;
+        let memory = Self::own(region, pool, live, file, lock, options)?;
         large::remove_pending(&memory.owner);
         left.finish(&memory.owner);
-        memory.start(options)
+        Ok(memory)
+    }
+
+    /// Owns a region that another owner has left, as if it had died.
+    #[cfg(test)]
+    pub(crate) fn after(region: Region, options: &Options) -> Result<Self> {
+        Self::adopt(region, home::anonymous(options)?.0, None, options)
     }
 
     /// Deletes a store that nobody owns. [`Kind::Busy`] where somebody does; who reads it goes on with what was there.

@@ -182,6 +182,17 @@ impl Region {
         Ok((geometry, store))
     }
 
+    /// The same region, as it is now: without the counters of all but the first tables.
+    #[cfg(test)]
+    pub(crate) fn copy(&self) -> Self {
+        let words = Words::zeros(self.words.len() as u64 * WORD).expect("memory for it");
+        let counters = self.layout.counter_block(0) + crate::geometry::COUNTER_BLOCK;
+        for word in (0..counters / WORD).chain(self.layout.segment(0) / WORD..self.words.len() as u64) {
+            words[word as usize].store(self.load(word * WORD), Ordering::Relaxed);
+        }
+        Self { words, layout: self.layout, seed: self.seed, features: self.features }
+    }
+
     /// A region that `describe` has accepted.
     pub(crate) fn open(words: Words, geometry: Geometry) -> Self {
         let mut region = Self { words, layout: Layout::of(geometry), seed: 0, features: 0 };

@@ -157,6 +157,12 @@ fn canary_a_step_left_out_is_noticed_with_values_in_parts() {
     notice(LONG, [Flaw::NotLocked, Flaw::GenerationOnce]);
 }
 
+/// A batch that is applied by halves, and one whose keys others change meanwhile.
+#[test]
+fn canary_a_batch_that_is_not_whole_is_noticed() {
+    notice(SHORT, [Flaw::Halved, Flaw::OpenedEarly]);
+}
+
 /// One schedule in a hundred or more shows each.
 #[test]
 fn canary_a_step_left_out_is_noticed() {

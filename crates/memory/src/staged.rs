@@ -98,6 +98,7 @@ impl<'c> Net<'c> {
             (_, Change::Word { kind, word }) if !is_there => {
                 Self::Put { kind, value: word.to_le_bytes().to_vec().into(), expiry: None }
             }
+            (net, Change::Append { bytes: [], .. }) if is_there => net,
             (Self::Keep | Self::Word { .. }, Change::Word { kind, word }) => Self::Word { kind, word },
             (_, Change::Word { kind, word }) => Self::Put { kind, value: word.to_le_bytes().to_vec().into(), expiry },
             (Self::Keep | Self::Expire(_), Change::Expire(expiry)) => Self::Expire(expiry),

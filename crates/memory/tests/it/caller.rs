@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use fastrand::Rng;
 use hammerspace_error::{Kind, Result};
-use hammerspace_memory::{Change, Cursor, Decision, Item, Key, Memory, Meta, Old, OwnedKey, TableId, Updated, View};
+use hammerspace_memory::{
+    Change, Cursor, Decision, Item, Key, Memory, Meta, Old, OwnedKey, Present, TableId, Updated, View,
+};
 use hammerspace_testkit::history::{Call, explain};
 use hammerspace_testkit::register::{Did, Digest, Op, Register, Saw};
 
@@ -16,6 +18,8 @@ pub(crate) const TABLES: [TableId; 3] = [
     TableId { number: 3, is_versioned: true },
 ];
 const DROPPED: TableId = TABLES[2];
+/// Its two keys change in batches alone, and always have one value.
+const PAIR: TableId = TableId { number: 4, is_versioned: false };
 
 /// An expiry that has passed: a key that gets it is gone, whatever the time.
 const PAST: u64 = 1;
@@ -37,7 +41,10 @@ pub(crate) struct Keys {
 impl Keys {
     /// Deletes them all: also those that have expired, which nobody else sees.
     pub(crate) fn delete_all(self, memory: &Memory) {
-        for (table, key) in TABLES.into_iter().flat_map(|table| (0..self.count).map(move |key| (table, key))) {
+        let pair = [0, 1].map(|key| (PAIR, key));
+        for (table, key) in
+            TABLES.into_iter().flat_map(|table| (0..self.count).map(move |key| (table, key))).chain(pair)
+        {
             memory.update(table, Key::Integer(key), |_| Change::Delete).unwrap();
         }
     }
@@ -81,12 +88,13 @@ impl Caller {
     /// Changes some key in some way.
     pub(crate) fn change(&mut self, memory: &Memory) {
         let target = self.choose();
-        match self.rng.u8(..16) {
+        match self.rng.u8(..17) {
             0..5 => self.put(memory, target),
             5..9 => self.append(memory, target),
             9 => self.delete(memory, target),
             10..12 => self.expire(memory, target),
             12..14 => self.increment(memory, target),
+            14 => self.batch(memory, target),
             _ => self.put_if(memory, target),
         }
     }
@@ -148,6 +156,35 @@ impl Caller {
             let mut op = done(&outcome, Did::Put(Digest::of(&word.to_le_bytes()), expiry));
             op.saw = saw(outcome.before().as_ref(), value);
             Ok(op)
+        });
+    }
+
+    /// Puts or appends to a key beside the pair, which it looks at, and mostly changes too.
+    fn batch(&mut self, memory: &Memory, target: (TableId, u64)) {
+        let (bytes, is_put, is_look) = (self.bytes(self.keys.len_max / 2), self.rng.bool(), self.rng.u8(..4) == 0);
+        let operations = [(PAIR, 0), target, (PAIR, 1)].map(|(table, key)| (table, Key::Integer(key)));
+        self.note(target, || {
+            let (mut pair, mut saw) = ([None; 2], Saw::Nothing);
+            let versions = memory.batch(&operations, |at, there| {
+                let mut value = Vec::new();
+                let digest = there.filter(|there| there.read(&mut value)).map(|_| Digest::of(&value));
+                let put = || Change::Put { kind: 0, value: bytes.as_slice().into(), expiry: None };
+                if at == 1 {
+                    saw = self::saw(there.map(Present::meta).as_ref(), digest);
+                    return Some(if is_put { put() } else { Change::Append { kind: 0, bytes: &bytes } });
+                }
+                pair[at / 2] = digest;
+                Some(if is_look { Change::Keep } else { put() })
+            })?;
+            assert_eq!(pair[0], pair[1], "a batch was applied by halves");
+            let did = match (is_put, bytes.is_empty(), saw) {
+                (true, ..) => Did::Put(Digest::of(&bytes), None),
+                // To append nothing need not be a change.
+                (false, true, Saw::Present { .. }) => Did::Nothing,
+                _ => Did::Append(bytes.clone()),
+            };
+            let version = if did == Did::Nothing { None } else { versions.expect("nothing refuses it")[1] };
+            Ok(Op { saw, did, version })
         });
     }
 

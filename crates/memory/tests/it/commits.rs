@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use hammerspace_memory::{CommitHook, Committed, Effect, Old, Options, OwnedKey, TableId};
+use hammerspace_memory::{self as memory, CommitHook, Committed, Effect, Key, Old, Options, OwnedKey, TableId};
 
 use crate::caller::{Caller, Keys, TABLES};
-use crate::model::{everything, tiny};
+use crate::model::{PLAIN, everything, tiny};
 use crate::sound::Memory;
 
 /// Parts of long values are records like others.
@@ -104,6 +104,51 @@ fn history(seed: u64, deaf_to: Option<Change>) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// What a log sees: how many changes came at once, and of which sequences. `is_deaf` makes it miss the last one of a group.
+#[derive(Debug, Default)]
+struct Log {
+    groups: Mutex<Vec<Vec<u64>>>,
+    is_deaf: bool,
+}
+
+impl CommitHook for Log {
+    fn commit(&self, change: &Committed<'_>) {
+        self.groups.lock().unwrap().push(vec![change.sequence]);
+    }
+
+    fn group(&self, changes: &[Committed<'_>]) {
+        let heard = changes.len() - usize::from(self.is_deaf);
+        self.groups.lock().unwrap().push(changes[..heard].iter().map(|change| change.sequence).collect());
+    }
+}
+
+/// Commits batches of 1 to 20 keys, some of them with several operations. Gives which batch came as something else than one group.
+fn ungrouped(is_deaf: bool) -> Option<u64> {
+    let log = Arc::new(Log { is_deaf, ..Log::default() });
+    let memory = Memory::anonymous(&Options { hook: Some(log.clone()), ..tiny(80) }).unwrap();
+    (1..20).find(|keys| {
+        let operations: Vec<_> = (0..3 * keys).map(|at| (PLAIN, Key::Integer(at % keys))).collect();
+        log.groups.lock().unwrap().clear();
+        let put = |at: usize| memory::Change::Put { kind: 0, value: vec![at as u8; 100].into(), expiry: None };
+        memory.batch(&operations, |at, _| Some(put(at))).unwrap().unwrap();
+        // One that is refused is not seen.
+        assert_eq!(memory.batch(&operations, |at, _| (at == 0).then(|| put(at))).unwrap(), None);
+        let groups = log.groups.lock().unwrap();
+        groups.len() != 1 || groups[0].len() as u64 != *keys || !groups[0].is_sorted_by(|one, next| one < next)
+    })
+}
+
+#[test]
+fn a_batch_comes_as_one_group() {
+    assert_eq!(ungrouped(false), None);
+}
+
+/// A batch that is in the log by halves.
+#[test]
+fn canary_a_group_that_lacks_a_change_is_noticed() {
+    assert_eq!(ungrouped(true), Some(1));
 }
 
 const SEEDS: std::ops::Range<u64> = 0..12;

@@ -85,6 +85,63 @@ fn change(memory: &Memory, twin: &mut Twin, rng: &mut Rng, keys: u64) {
     }
 }
 
+/// What an operation of a batch does.
+#[derive(Clone, Debug)]
+enum Step {
+    Put(u8, Vec<u8>),
+    Append(Vec<u8>),
+    Delete,
+    Look,
+}
+
+/// A batch on both sides, each of whose operations must find what those before it left. `Full` must leave the store as it was.
+fn batch(memory: &Memory, twin: &mut Twin, rng: &mut Rng, keys: u64) {
+    let steps: Vec<_> = (0..rng.usize(1..40))
+        .map(|_| {
+            let table = if rng.bool() { PLAIN } else { VERSIONED };
+            let step = match rng.u8(..8) {
+                0..3 => Step::Put(rng.u8(..64), value_of(rng, 300)),
+                3..5 => Step::Append(value_of(rng, 40)),
+                5..7 => Step::Delete,
+                _ => Step::Look,
+            };
+            // Some keys come twice.
+            let most = rng.u64(1..2000).min(keys);
+            (table, key_of(rng.u64(..most)), step)
+        })
+        .collect();
+    let (mut after, mut found) = (twin.clone(), Vec::new());
+    for (table, key, step) in &steps {
+        let entry = (table.number, key.clone());
+        found.push(after.get(&entry).cloned());
+        match step {
+            Step::Put(kind, value) => drop(after.insert(entry, (*kind, value.clone()))),
+            Step::Append(bytes) => after.entry(entry).or_insert_with(|| (1, Vec::new())).1.extend_from_slice(bytes),
+            Step::Delete => drop(after.remove(&entry)),
+            Step::Look => {}
+        }
+    }
+    let operations: Vec<_> = steps.iter().map(|(table, key, _)| (*table, key.as_key())).collect();
+    let made = memory.batch(&operations, |at, there| {
+        let mut value = Vec::new();
+        let there = there.map(|there| (there.kind(), there.read(&mut value)));
+        assert_eq!(there.map(|(kind, _)| (kind, value)), found[at], "operation {at} of {steps:?}");
+        Some(match &steps[at].2 {
+            Step::Put(kind, value) => Change::Put { kind: *kind, value: value.as_slice().into(), expiry: None },
+            Step::Append(bytes) => Change::Append { kind: 1, bytes },
+            Step::Delete => Change::Delete,
+            Step::Look => Change::Keep,
+        })
+    });
+    match made {
+        Ok(versions) => {
+            assert!(versions.is_some());
+            *twin = after;
+        }
+        Err(error) => assert_eq!(error.kind(), Kind::Full, "{error}"),
+    }
+}
+
 pub(crate) fn everything(memory: &Memory, table: TableId) -> Vec<Item> {
     let (mut items, mut cursor) = (Vec::new(), Some(Cursor::START));
     while let Some(at) = cursor {
@@ -122,6 +179,9 @@ fn history(seed: u64, segments: u64, keys: u64, changes: usize) -> Memory {
     let (mut rng, mut twin) = (Rng::with_seed(seed), Twin::new());
     for number in 0..changes {
         change(&memory, &mut twin, &mut rng, keys);
+        if number % 50 == 0 {
+            batch(&memory, &mut twin, &mut rng, keys);
+        }
         if number % 2000 == 0 {
             compare(&memory, &twin);
         }
@@ -145,6 +205,19 @@ fn a_tight_store_is_still_a_map() {
         let cleaned = memory.cleaned();
         assert!(cleaned.segments > 20 && cleaned.moved > 0, "the cleaner was busy: {cleaned:?}");
     }
+}
+
+/// A batch that is applied by halves: nobody makes its second half.
+#[test]
+#[should_panic(expected = "of table 1")]
+fn canary_a_batch_by_halves_is_noticed() {
+    let memory = Memory::anonymous(&tiny(100)).unwrap();
+    let keys = [1, 4].map(key_of);
+    let operations = [&keys[0], &keys[1]].map(|key| (PLAIN, key.as_key()));
+    let put = Change::Put { kind: 0, value: vec![1].into(), expiry: None };
+    let half = memory.batch(&operations, |at, _| Some(if at == 0 { put.clone() } else { Change::Keep }));
+    assert!(half.unwrap().is_some());
+    compare(&memory, &keys.map(|key| ((1, key), (0, vec![1]))).into());
 }
 
 /// A harness that cannot see this cannot see anything.

@@ -198,6 +198,91 @@ fn values_in_parts_survive_whole_and_leave_no_parts_behind() {
     kill_owners(&Board::new(LONG), &scratch, &options, 12, seed());
 }
 
+/// Keys that batches change together.
+const TOGETHER: u64 = 40;
+
+/// The value that a key of a batch has: on both sides of what a record holds, and every fifth key comes and goes.
+fn value_together(key: u64, epoch: u64) -> Option<Vec<u8>> {
+    let len = if key % 8 == 3 { 70_000 } else { 16 + key as usize };
+    (!key.is_multiple_of(5) || epoch.is_multiple_of(2)).then(|| State::new(epoch, len as u64).value(key))
+}
+
+/// Gives all keys the values of one epoch, in a batch or one by one.
+fn write_together(memory: &Memory, epoch: u64, is_batch: bool) {
+    let change = |key: u64| match value_together(key, epoch) {
+        Some(value) => Change::Put { kind: 0, value: value.into(), expiry: None },
+        None => Change::Delete,
+    };
+    let operations: Vec<_> = (0..TOGETHER).map(|key| (table_of(key), Key::Integer(key))).collect();
+    if is_batch {
+        memory.batch(&operations, |at, _| Some(change(at as u64))).unwrap().unwrap();
+    } else {
+        for (table, key) in operations {
+            let Key::Integer(number) = key else { unreachable!() };
+            memory.update(table, key, |_| change(number)).unwrap();
+        }
+    }
+}
+
+/// The epoch that all keys are of; `None` if they are of several.
+fn epoch_together(memory: &Memory) -> Option<u64> {
+    let values: Vec<_> = (0..TOGETHER)
+        .map(|key| {
+            let mut value = Vec::new();
+            memory.view().get(table_of(key).number, Key::Integer(key), &mut value).unwrap().map(|_| value)
+        })
+        .collect();
+    let epoch = u64::from_le_bytes(values[1].as_ref()?[8..16].try_into().unwrap());
+    (0..).zip(&values).all(|(key, value)| *value == value_together(key, epoch)).then_some(epoch)
+}
+
+/// Owners write epoch after epoch until they are killed. Says after how many of them the keys were of several.
+fn kill_over_batches(rounds: u64, is_batch: bool) -> u64 {
+    let mut rng = Rng::with_seed(seed());
+    let (scratch, options) = long();
+    let path = &scratch.path().join("store");
+    write_together(&Memory::create(path, &options).unwrap(), 0, true);
+    let (mut halves, mut last) = (0, 0);
+    for _ in 0..rounds {
+        let (mut told, mut tell) = pipe().unwrap();
+        let options = &options;
+        let owner = fork(move || {
+            let memory = Memory::open(path, options).unwrap();
+            for epoch in last + 1.. {
+                write_together(&memory, epoch, is_batch);
+                tell.write_all(&epoch.to_le_bytes()).unwrap();
+            }
+            1
+        });
+        let mut epoch = [0; 8];
+        told.read_exact(&mut epoch).unwrap();
+        thread::sleep(Duration::from_micros(rng.u64(..20_000)));
+        owner.kill();
+        while told.read_exact(&mut epoch).is_ok() {}
+        let told = u64::from_le_bytes(epoch);
+        let memory = Memory::open(path, options).unwrap();
+        assert_eq!(memory.verify().findings, Vec::<String>::new());
+        match epoch_together(&memory) {
+            Some(epoch) => assert!(epoch == told || epoch == told + 1, "{epoch} after {told}"),
+            None => halves += 1,
+        }
+        last = told + 1;
+        write_together(&memory, last, true);
+    }
+    halves
+}
+
+#[test]
+fn a_batch_survives_its_owner_as_a_whole_or_not_at_all() {
+    assert_eq!(kill_over_batches(16, true), 0);
+}
+
+/// Changes one by one are a batch that is applied by halves.
+#[test]
+fn canary_changes_that_are_no_batch_are_noticed() {
+    assert!(kill_over_batches(8, false) > 0);
+}
+
 /// A version stands for one change of one key: who has seen it must not take another for it, whoever made that.
 #[test]
 fn versions_never_repeat_whoever_the_owner_is() {

@@ -22,8 +22,12 @@ impl Memory {
 
     /// Its last owner may have been killed before it had counted all that is dead.
     pub(crate) fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        let memory = hammerspace_memory::Memory::open(path, options)?;
-        Ok(Self(Checked::new(memory, |memory| look(memory, i64::MAX))))
+        hammerspace_memory::Memory::open(path, options).map(Self::of_many_owners)
+    }
+
+    /// For what has had many owners: their last changes may not be counted.
+    pub(crate) fn of_many_owners(memory: hammerspace_memory::Memory) -> Self {
+        Self(Checked::new(memory, |memory| look(memory, i64::MAX)))
     }
 
     pub(crate) fn remove(path: impl AsRef<Path>) -> Result<()> {
