@@ -20,6 +20,8 @@ pub(crate) const EXAMPLES: &[(&str, &str)] = &[
     ("stripe", "hammerspace stripe --schema event.schema events.ndjson --output events.parquet"),
     #[cfg(feature = "parquet")]
     ("unstripe", "hammerspace unstripe --fields id,user.state events.parquet"),
+    #[cfg(feature = "server")]
+    ("serve", "hammerspace serve --store sessions --limit 64MiB --unix redis.sock"),
     ("store create", "hammerspace store create sessions --limit 64MiB"),
     ("store table", "hammerspace store table sessions users"),
     ("store put", "hammerspace store put sessions ada online --ttl 30m"),

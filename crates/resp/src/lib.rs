@@ -25,5 +25,6 @@ mod value;
 
 pub use encode::{Encoder, Version};
 pub use error::ProtocolError;
-pub use request::{Limits, Parser, Request};
+pub use line::number;
+pub use request::{Limits, OwnedRequest, Parser, Request};
 pub use value::{DEPTH_MAX, Value, decode};

@@ -6,8 +6,14 @@ pub(crate) fn line(input: &[u8]) -> Option<&[u8]> {
     (end + 1 < input.len()).then(|| &input[..end])
 }
 
-/// A number as Redis takes it: digits, a minus sign in front, no zero in front of others, nothing else.
-pub(crate) fn number(text: &[u8]) -> Option<i64> {
+/// A number in its canonical form, the only one that Redis takes: digits, a minus sign in front, no leading zeros.
+///
+/// ```
+/// # use hammerspace_resp::number;
+/// assert_eq!(number(b"-17"), Some(-17));
+/// assert_eq!([number(b"+1"), number(b"01"), number(b"9223372036854775808")], [None; 3]);
+/// ```
+pub fn number(text: &[u8]) -> Option<i64> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let is_canonical = match digits {
         [] => false,

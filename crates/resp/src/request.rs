@@ -51,6 +51,7 @@ pub struct Request<'b> {
     bytes: &'b [u8],
     args: &'b [Range<usize>],
     len: usize,
+    is_inline: bool,
 }
 
 impl<'b> Request<'b> {
@@ -60,6 +61,29 @@ impl<'b> Request<'b> {
         self.args.iter().map(move |range| &bytes[range.clone()])
     }
 
+    /// How many arguments it has.
+    pub fn count(&self) -> usize {
+        self.args.len()
+    }
+
+    /// The argument at this place; the command is at 0.
+    #[inline]
+    pub fn arg(&self, at: usize) -> Option<&'b [u8]> {
+        self.args.get(at).map(|range| &self.bytes[range.clone()])
+    }
+
+    /// Where an argument lies, from the request's first byte on; `None` for a request on one line, whose arguments are
+    /// copies.
+    #[inline]
+    pub fn range(&self, at: usize) -> Option<Range<usize>> {
+        if self.is_inline { None } else { self.args.get(at).cloned() }
+    }
+
+    /// A copy that outlives the buffer.
+    pub fn to_owned(&self) -> OwnedRequest {
+        OwnedRequest { bytes: self.bytes[..self.args.last().map_or(0, |last| last.end)].into(), args: self.args.into() }
+    }
+
     /// Bytes of the buffer that it takes: the next request begins behind them.
     #[expect(clippy::len_without_is_empty, reason = "every request takes some")]
     pub fn len(&self) -> usize {
@@ -67,7 +91,31 @@ impl<'b> Request<'b> {
     }
 }
 
+/// A copy of a request, for a transaction that executes it later.
+#[derive(Clone, Debug)]
+pub struct OwnedRequest {
+    bytes: Box<[u8]>,
+    args: Box<[Range<usize>]>,
+}
+
+impl OwnedRequest {
+    /// The request, to be executed.
+    pub fn as_request(&self) -> Request<'_> {
+        Request { bytes: &self.bytes, args: &self.args, len: self.bytes.len(), is_inline: true }
+    }
+
+    /// Bytes that the copy takes.
+    pub fn size(&self) -> usize {
+        self.bytes.len() + size_of_val(&*self.args)
+    }
+}
+
 impl Parser {
+    /// Replaces the limits, from the next length on. A server grants an authenticated client more.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
     /// A parser of requests within these limits.
     pub fn new(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
@@ -105,7 +153,7 @@ impl Parser {
         self.unquoted.clear();
         self.args = inline::split(line.strip_suffix(b"\r").unwrap_or(line), &mut self.unquoted)?;
         self.at = 0;
-        Ok(Some(Request { bytes: &self.unquoted, args: &self.args, len: end + 1 }))
+        Ok(Some(Request { bytes: &self.unquoted, args: &self.args, len: end + 1, is_inline: true }))
     }
 
     fn multibulk<'b>(&'b mut self, buffer: &'b [u8]) -> Result<Option<Request<'b>>, ProtocolError> {
@@ -126,7 +174,7 @@ impl Parser {
         }
         let len = std::mem::take(&mut self.at);
         self.missing = None;
-        Ok(Some(Request { bytes: buffer, args: &self.args, len }))
+        Ok(Some(Request { bytes: buffer, args: &self.args, len, is_inline: false }))
     }
 
     /// Reads how many arguments there are. A count below 1 is a request of none.

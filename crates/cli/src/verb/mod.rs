@@ -13,6 +13,8 @@ mod man;
 mod publishing;
 mod rollback;
 mod scan;
+#[cfg(feature = "server")]
+mod serve;
 mod set;
 mod split;
 #[cfg(feature = "parquet")]
@@ -52,6 +54,8 @@ pub(crate) enum Verb {
     Stripe(stripe::Stripe),
     #[cfg(feature = "parquet")]
     Unstripe(unstripe::Unstripe),
+    #[cfg(feature = "server")]
+    Serve(serve::Serve),
     /// Work on stores, which change all the time, key by key
     Store {
         #[command(subcommand)]
@@ -95,6 +99,8 @@ impl Verb {
             Self::Stripe(verb) => verb.run(out),
             #[cfg(feature = "parquet")]
             Self::Unstripe(verb) => verb.run(out),
+            #[cfg(feature = "server")]
+            Self::Serve(verb) => verb.run(out),
             Self::Store { verb } => verb.run(out),
             Self::Sparkey { verb } => verb.run(out),
             Self::Demo(verb) => verb.run(out),
