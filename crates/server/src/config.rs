@@ -30,7 +30,6 @@ enum Number {
     BulkLenMax,
     QueryLenMax,
     OutputLenMax,
-    PushLenMax,
 }
 
 /// How a number is written.
@@ -44,7 +43,7 @@ enum Unit {
 /// A setting that is a number: its name, its unit, the least and the greatest that it can be, and the default.
 struct Ranged(&'static str, Unit, i64, i64, i64);
 
-const NUMBERS: [Ranged; 8] = [
+const NUMBERS: [Ranged; 7] = [
     Ranged("maxclients", Unit::Plain, 1, u32::MAX as i64, 10_000),
     Ranged("timeout", Unit::Plain, 0, i32::MAX as i64, 0),
     Ranged("hs-login-timeout", Unit::Plain, 0, i32::MAX as i64, 60),
@@ -52,7 +51,6 @@ const NUMBERS: [Ranged; 8] = [
     Ranged("proto-max-bulk-len", Unit::Bytes, 1 << 20, 1 << 30, 512 << 20),
     Ranged("client-query-buffer-limit", Unit::Bytes, 1 << 20, i64::MAX, 1 << 30),
     Ranged("hs-output-limit", Unit::Bytes, 1 << 20, i64::MAX, 1 << 30),
-    Ranged("hs-push-limit", Unit::Bytes, 1 << 10, i64::MAX, 32 << 20),
 ];
 
 /// What `CONFIG SET` says of a value that cannot be.
@@ -113,11 +111,6 @@ impl Config {
         self.number(Number::OutputLenMax) as usize
     }
 
-    /// Bytes of messages that a client may leave unread.
-    pub(crate) fn push_len_max(&self) -> usize {
-        self.number(Number::PushLenMax) as usize
-    }
-
     pub(crate) fn is_protected(&self) -> bool {
         self.is_protected.load(Relaxed)
     }
@@ -155,24 +148,33 @@ pub(crate) fn all(shared: &Shared) -> Vec<(&'static str, String)> {
         .collect();
     all.extend([
         ("appendonly", "no".into()),
-        ("bind", config.address(|address| match address {
-            Address::Tcp(address) => Some(address.ip().to_string()),
-            Address::Unix(..) => None,
-        })),
+        (
+            "bind",
+            config.address(|address| match address {
+                Address::Tcp(address) => Some(address.ip().to_string()),
+                Address::Unix(..) => None,
+            }),
+        ),
         ("databases", shared.databases.tables().to_string()),
         ("maxmemory", shared.databases.store().usage().limit.to_string()),
         ("maxmemory-policy", "noeviction".into()),
-        ("port", config.address(|address| match address {
-            Address::Tcp(address) => Some(address.port().to_string()),
-            Address::Unix(..) => None,
-        })),
+        (
+            "port",
+            config.address(|address| match address {
+                Address::Tcp(address) => Some(address.port().to_string()),
+                Address::Unix(..) => None,
+            }),
+        ),
         ("protected-mode", yes_or_no(config.is_protected())),
         ("requirepass", config.password().clone()),
         ("save", String::new()),
-        ("unixsocket", config.address(|address| match address {
-            Address::Tcp(_) => None,
-            Address::Unix(path, _) => Some(path.display().to_string()),
-        })),
+        (
+            "unixsocket",
+            config.address(|address| match address {
+                Address::Tcp(_) => None,
+                Address::Unix(path, _) => Some(path.display().to_string()),
+            }),
+        ),
     ]);
     all
 }
@@ -257,7 +259,7 @@ mod tests {
 
     #[test]
     fn every_number_has_its_place_and_its_default_is_allowed() {
-        assert_eq!(NUMBERS[Number::PushLenMax as usize].0, "hs-push-limit");
+        assert_eq!(NUMBERS[Number::OutputLenMax as usize].0, "hs-output-limit");
         assert_eq!(NUMBERS[Number::Timeout as usize].0, "timeout");
         for Ranged(name, _, least, most, default) in NUMBERS {
             assert!((least..=most).contains(&default), "{name}");

@@ -1,7 +1,7 @@
 //! A connection: bytes in, requests executed in their order, replies out.
 //!
 //! ```text
-//! loop { wait for bytes, mail or the end ──► burst: execute what is complete ──► write all replies }
+//! loop { wait for bytes or the end ──► burst: execute what is complete ──► write all replies }
 //! ```
 //!
 //! - Nothing is read while replies are unwritten. So a client that does not read is not served, and costs what one burst
@@ -54,7 +54,7 @@ pub(crate) struct Connection<S> {
 /// What a connection waited for.
 enum Event {
     Bytes(usize),
-    Mail,
+    Woken,
     End,
 }
 
@@ -83,7 +83,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         loop {
             loop {
                 let is_paused = self.burst();
-                self.session.client.collect(&mut self.output);
                 self.flush().await?;
                 if self.session.is_closing || self.session.client.is_killed() {
                     return self.stream.shutdown().await;
@@ -96,7 +95,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             match self.wait(stop).await? {
                 Event::Bytes(0) | Event::End => return Ok(()),
                 Event::Bytes(len) => self.count_input(len),
-                Event::Mail => {}
+                Event::Woken => {}
             }
         }
     }
@@ -109,7 +108,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             biased;
             _ = stop.wait_for(|is_stopping| *is_stopping) => Ok(Event::End),
             len = read(stream, input) => Ok(Event::Bytes(len?)),
-            () = self.session.client.wake.notified() => Ok(Event::Mail),
+            () = self.session.client.wake.notified() => Ok(Event::Woken),
             () = after(idle) => Ok(Event::End),
         }
     }
@@ -136,7 +135,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     if client.is_killed() {
                         return Err(io::ErrorKind::ConnectionAborted.into());
                     }
-                    // What was sent meanwhile is collected when these replies are written.
+                    // What was sent meanwhile is seen when these replies are written.
                 }
             }
         }
@@ -176,20 +175,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                         at = end;
                         break true;
                     }
-                    found.map(drop).unwrap_or_else(|error| burst.refuse_protocol(error));
+                    found.map_or_else(|error| burst.refuse_protocol(error), drop);
                     break false;
                 }
             };
             let end = at + request.len();
-            match request.range(1).filter(|_| burst.is_plain_get(&request)) {
-                Some(key) => gets.push(Gathered { key: at + key.start..at + key.end, end }),
-                None => {
-                    if let Some(end) = burst.get_many(input, gets) {
-                        at = end;
-                        break true;
-                    }
-                    burst.execute(request);
-                }
+            if let Some(key) = request.range(1).filter(|_| burst.is_plain_get(&request)) {
+                gets.push(Gathered { key: at + key.start..at + key.end, end });
+            } else if let Some(end) = burst.get_many(input, gets) {
+                at = end;
+                break true;
+            } else {
+                burst.execute(request);
             }
             at = end;
         };

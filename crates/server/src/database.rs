@@ -6,7 +6,9 @@
 use std::sync::OnceLock;
 
 use hammerspace_space::Space;
-use hammerspace_store::{Cursor, DEFAULT_TABLE, Error, Key, Kind, Meta, OwnedKey, Result, Store, Table, TableOptions, ValueKind};
+use hammerspace_store::{
+    Cursor, DEFAULT_TABLE, Error, Key, Kind, Meta, OwnedKey, Result, Store, Table, TableOptions, ValueKind,
+};
 
 /// The databases of a server.
 pub(crate) struct Databases {
@@ -62,13 +64,11 @@ impl Databases {
     /// The table of this number, which is created where there is none; `None` for a space.
     pub(crate) fn table(&self, number: usize) -> Result<Option<&Table>> {
         let Some(slot) = self.tables.get(number) else { return Ok(None) };
-        match slot.get() {
-            Some(table) => Ok(Some(table)),
-            None => {
-                let table = self.open(number)?;
-                Ok(Some(slot.get_or_init(|| table)))
-            }
+        if let Some(table) = slot.get() {
+            return Ok(Some(table));
         }
+        let table = self.open(number)?;
+        Ok(Some(slot.get_or_init(|| table)))
     }
 
     /// The tables that were used since the server started, with their numbers.
@@ -112,9 +112,7 @@ impl Database<'_> {
     pub(crate) fn read(self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Meta>> {
         match self {
             Self::Table(table) => table.get_into(key, out),
-            Self::Space(space) => {
-                Ok(space.get_with(key, |value| out.extend_from_slice(value))?.map(|()| OF_SPACE))
-            }
+            Self::Space(space) => Ok(space.get_with(key, |value| out.extend_from_slice(value))?.map(|()| OF_SPACE)),
         }
     }
 
@@ -137,7 +135,9 @@ impl Database<'_> {
                 });
                 let snapshot = space.snapshot();
                 let values = snapshot.get_many(&keys.collect::<Vec<_>>())?;
-                values.iter().for_each(|value| each(value.as_deref().map(|value| (OF_SPACE, value))));
+                for value in &values {
+                    each(value.as_deref().map(|value| (OF_SPACE, value)));
+                }
                 Ok(())
             }
         }

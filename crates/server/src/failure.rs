@@ -15,8 +15,7 @@ impl Failure {
     pub(crate) const SYNTAX: Self = Self::of("ERR syntax error");
     pub(crate) const NOT_AN_INTEGER: Self = Self::of("ERR value is not an integer or out of range");
     pub(crate) const NOT_A_FLOAT: Self = Self::of("ERR value is not a valid float");
-    pub(crate) const WRONG_TYPE: Self =
-        Self::of("WRONGTYPE Operation against a key holding the wrong kind of value");
+    pub(crate) const WRONG_TYPE: Self = Self::of("WRONGTYPE Operation against a key holding the wrong kind of value");
     pub(crate) const NO_SUCH_KEY: Self = Self::of("ERR no such key");
     pub(crate) const OVERFLOW: Self = Self::of("ERR increment or decrement would overflow");
     pub(crate) const TOO_LONG: Self = Self::of("ERR string exceeds maximum allowed size (proto-max-bulk-len)");

@@ -18,6 +18,7 @@
 //! Semantics and error texts are those of Redis 7; where they differ, `docs/guide/server.md` says so and why.
 #![forbid(unsafe_code)]
 #![allow(clippy::cast_possible_wrap, reason = "lengths and counters stay below 2^63")]
+#![allow(clippy::cast_sign_loss, reason = "signs are checked where arguments are read")]
 
 mod change;
 mod client;

@@ -1,5 +1,6 @@
 //! Where clients come in.
 
+use std::fs;
 use std::io::{self, Write};
 use std::net::{self, IpAddr, SocketAddr};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
@@ -7,7 +8,6 @@ use std::os::unix::net as unix;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use std::fs;
 
 use hammerspace_error::{Doing, Error, Kind, Result};
 use socket2::{SockRef, TcpKeepalive};
@@ -158,17 +158,13 @@ impl Arrived {
             stream.refuse(PROTECTED);
             return Ok(None);
         }
-        match shared.registry.enter(self.addr, self.local, shared.config.clients_max()) {
-            Some(client) => {
-                shared.stats.count_connection();
-                Ok(Some(Accepted { stream, client }))
-            }
-            None => {
-                shared.stats.count_refused();
-                stream.refuse(CROWDED);
-                Ok(None)
-            }
-        }
+        let Some(client) = shared.registry.enter(self.addr, self.local, shared.config.clients_max()) else {
+            shared.stats.count_refused();
+            stream.refuse(CROWDED);
+            return Ok(None);
+        };
+        shared.stats.count_connection();
+        Ok(Some(Accepted { stream, client }))
     }
 }
 

@@ -33,14 +33,7 @@ pub(crate) enum Muting {
 
 impl Session {
     pub(crate) fn new(client: Arc<Client>, is_authenticated: bool) -> Self {
-        Self {
-            client,
-            version: Version::Two,
-            database: 0,
-            is_authenticated,
-            is_closing: false,
-            muting: Muting::None,
-        }
+        Self { client, version: Version::Two, database: 0, is_authenticated, is_closing: false, muting: Muting::None }
     }
 }
 

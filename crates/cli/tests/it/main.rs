@@ -12,6 +12,8 @@ mod load;
 mod memory;
 mod outputs;
 mod ran;
+#[cfg(feature = "server")]
+mod serve;
 mod spotify;
 mod store;
 #[cfg(feature = "parquet")]

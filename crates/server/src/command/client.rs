@@ -12,8 +12,7 @@ use crate::server::Shared;
 use crate::session::Muting;
 use crate::text::{is, shown};
 
-const BAD_NAME: Failure =
-    Failure::of("ERR Client names cannot contain spaces, newlines or special characters.");
+const BAD_NAME: Failure = Failure::of("ERR Client names cannot contain spaces, newlines or special characters.");
 
 pub(super) fn id(context: &mut Context<'_>) -> Outcome {
     let id = context.session.client.id as i64;

@@ -14,7 +14,7 @@ const NO_PASSWORD: Failure = Failure::of(
      Are you sure your configuration is correct?",
 );
 const HELLO_NEEDS_LOGIN: Failure = Failure::of(
-    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> \
+    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> \
      option can be used to authenticate the client and select the RESP protocol version at the same time",
 );
 

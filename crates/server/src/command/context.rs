@@ -85,12 +85,4 @@ impl<'c> Context<'c> {
     pub(crate) fn count_lookup(&self, is_hit: bool) {
         self.shared.stats.lane(self.lane).count_lookups(u64::from(is_hit), u64::from(!is_hit));
     }
-
-    /// Refuses a reply that has become longer than a reply may.
-    pub(crate) fn check_output(&self) -> Result<(), Failure> {
-        if self.output.len() <= self.shared.config.output_len_max() {
-            return Ok(());
-        }
-        Err(Failure::of("ERR the reply is longer than hs-output-limit; ask for less at a time"))
-    }
 }

@@ -1,6 +1,5 @@
 //! When records end.
 
-
 use super::Context;
 use crate::change::{Change, update};
 use crate::clock::{at_millis, millis, now_millis};

@@ -97,7 +97,11 @@ fn memory(shared: &Shared) -> String {
 fn human(bytes: u64) -> String {
     let units = ["B", "K", "M", "G", "T"];
     let power = (bytes.max(1).ilog2() / 10).min(4);
-    if power == 0 { format!("{bytes}B") } else { format!("{:.2}{}", bytes as f64 / f64::from(1 << 10).powi(power as i32), units[power as usize]) }
+    if power == 0 {
+        format!("{bytes}B")
+    } else {
+        format!("{:.2}{}", bytes as f64 / f64::from(1 << 10).powi(power as i32), units[power as usize])
+    }
 }
 
 /// Bytes of memory that the process holds.
@@ -127,7 +131,12 @@ fn stats(shared: &Shared) -> String {
 }
 
 fn replication(shared: &Shared) -> String {
-    lines([("role", &"master"), ("connected_slaves", &0), ("master_replid", &shared.run_id), ("master_repl_offset", &0)])
+    lines([
+        ("role", &"master"),
+        ("connected_slaves", &0),
+        ("master_replid", &shared.run_id),
+        ("master_repl_offset", &0),
+    ])
 }
 
 /// Ticks in a second, as Linux counts the time of processes on every machine.

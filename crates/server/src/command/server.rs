@@ -72,6 +72,20 @@ pub(super) fn command_count(context: &mut Context<'_>) -> Outcome {
     Ok(())
 }
 
+/// The subcommands that there are.
+pub(super) fn help(context: &mut Context<'_>) -> Outcome {
+    let container = context.command.name.trim_end_matches("|help");
+    let subcommands = context.shared.commands.within(container).map(|command| &command.name[container.len() + 1..]);
+    let title = format!("{} <subcommand> [<arg> [value] ...]. Subcommands are:", container.to_uppercase());
+    let lines: Vec<String> = std::iter::once(title).chain(subcommands.map(str::to_uppercase)).collect();
+    let mut reply = context.reply();
+    reply.array(lines.len());
+    for line in lines {
+        reply.simple(&line);
+    }
+    Ok(())
+}
+
 /// The commands that are named, or all.
 pub(super) fn command_info(context: &mut Context<'_>) -> Outcome {
     let table = &context.shared.commands;

@@ -76,7 +76,6 @@ enum Expiry {
     Unsaid,
     At(SystemTime),
     Keep,
-    Persist,
 }
 
 /// An instant by an option: `EX` and `PX` count from now, `EXAT` and `PXAT` from 1970.
@@ -176,7 +175,7 @@ fn set_looking(context: &mut Context<'_>, options: &SetOptions) -> Outcome {
         let expiry = match options.expiry {
             Expiry::Keep => there.and_then(|there| there.meta.expiry),
             Expiry::At(at) => Some(at),
-            Expiry::Unsaid | Expiry::Persist => None,
+            Expiry::Unsaid => None,
         };
         let change = if holds { Change::bytes(value, expiry) } else { Change::Keep };
         Ok((change, (holds, old)))
@@ -237,23 +236,23 @@ pub(super) fn getdel(context: &mut Context<'_>) -> Outcome {
 }
 
 pub(super) fn getex(context: &mut Context<'_>) -> Outcome {
-    let expiry = match (context.count(), context.arg(2)) {
-        (2, _) => Expiry::Unsaid,
-        (3, option) if is(option, "persist") => Expiry::Persist,
-        (4, option) => Expiry::At(instant(option, context.arg(3), "getex")?.ok_or(Failure::SYNTAX)?),
-        _ => return Err(Failure::SYNTAX),
+    let (option, time) = (context.arg(2), context.arg(3));
+    let is_known = match context.count() {
+        2 => return get(context),
+        3 => is(option, "persist"),
+        _ => context.count() == 4 && ["ex", "px", "exat", "pxat"].iter().any(|known| is(option, known)),
     };
-    if expiry == Expiry::Unsaid {
-        return get(context);
+    if !is_known {
+        return Err(Failure::SYNTAX);
     }
     let value = update(context.table()?, context.arg(1), |there| {
         let Some(there) = there else { return Ok((Change::Keep, None)) };
-        let change = match expiry {
-            Expiry::At(at) => Change::Expire(Some(at)),
-            _ if there.meta.expiry.is_some() => Change::Expire(None),
-            _ => Change::Keep,
+        let value = as_string(there.meta, there.bytes)?.into_owned();
+        let change = match instant(option, time, "getex")? {
+            None if there.meta.expiry.is_none() => Change::Keep,
+            expiry => Change::Expire(expiry),
         };
-        Ok((change, Some(as_string(there.meta, there.bytes)?.into_owned())))
+        Ok((change, Some(value)))
     })?;
     context.count_lookup(value.is_some());
     context.reply_optional(value.as_deref());
@@ -267,7 +266,7 @@ pub(super) fn mset(context: &mut Context<'_>) -> Outcome {
 }
 
 pub(super) fn msetnx(context: &mut Context<'_>) -> Outcome {
-    if context.count() % 2 == 0 {
+    if context.count().is_multiple_of(2) {
         return Err(wrong_count("msetnx"));
     }
     let table = context.table()?;
@@ -284,7 +283,7 @@ pub(super) fn msetnx(context: &mut Context<'_>) -> Outcome {
 
 /// Puts all pairs of the arguments, while no other command runs.
 fn put_all(context: &Context<'_>, command: &str) -> Outcome {
-    if context.count() % 2 == 0 {
+    if context.count().is_multiple_of(2) {
         return Err(wrong_count(command));
     }
     let table = context.table()?;

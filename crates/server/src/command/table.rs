@@ -1,6 +1,6 @@
 //! Commands by name.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use hammerspace_resp::Request;
 use hashbrown::HashMap;
@@ -54,7 +54,6 @@ pub(crate) struct Command {
     pub(crate) keys: [i32; 3],
     pub(crate) categories: Vec<&'static str>,
     pub(crate) is_alone: bool,
-    pub(crate) is_write: bool,
     pub(crate) needs_no_login: bool,
     /// `None` for one that has subcommands.
     pub(crate) run: Option<Run>,
@@ -75,7 +74,6 @@ impl Command {
             name: row.name,
             arity: row.arity,
             is_alone: has(ALONE),
-            is_write: has("write"),
             needs_no_login: has("no_auth"),
             keys: row.keys,
             categories: row.categories.split_whitespace().collect(),
@@ -136,9 +134,8 @@ impl Table {
 
     /// The subcommands of a command.
     pub(crate) fn within(&self, container: &str) -> impl Iterator<Item = &Command> {
-        self.iter().filter(move |command| {
-            command.name.strip_prefix(container).is_some_and(|rest| rest.starts_with('|'))
-        })
+        self.iter()
+            .filter(move |command| command.name.strip_prefix(container).is_some_and(|rest| rest.starts_with('|')))
     }
 
     /// A command by its name, in letters of any case; a subcommand's has a bar.
@@ -188,7 +185,7 @@ fn unknown(request: &Request<'_>) -> Failure {
             break;
         }
         let room = arg.len().min(128 - args.len());
-        args += &format!("'{}' ", String::from_utf8_lossy(&arg[..room]));
+        write!(args, "'{}' ", String::from_utf8_lossy(&arg[..room])).expect("a string takes all");
     }
     let name = shortened(request.arg(0).unwrap_or_default());
     Failure::new(format!("ERR unknown command '{name}', with args beginning with: {args}"))
