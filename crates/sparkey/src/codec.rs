@@ -3,14 +3,11 @@
 //! Decoding never asks for more memory than a block may hold *and* its bytes can justify: a header that claims blocks of
 //! 4 GiB, or a frame that claims to hold as much, costs nothing until bytes back it up.
 
-#[cfg(test)]
-mod agreement;
 pub(crate) mod snappy;
-pub(crate) mod zstd;
 
-use ::zstd::{bulk, zstd_safe};
 use std::cell::Cell;
 use std::io;
+use zstd::{bulk, zstd_safe};
 
 /// How a log packs its entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -135,26 +132,6 @@ fn check_len(len: usize, block_size: u32) -> Result<(), String> {
 
 fn oversize(len: u64, block_size: u32) -> String {
     format!("decodes to {len} bytes, past the log's block size {block_size}")
-}
-
-/// Bytes that our decoders move at once.
-const STEP: usize = 32;
-
-/// Repeats the bytes from `from` on at `to` and up to `end`: also those that it has just made. There is room for a step more.
-#[inline]
-fn repeat(out: &mut [u8], mut from: usize, mut to: usize, end: usize) {
-    if to - from >= STEP {
-        while to < end {
-            let step: [u8; STEP] = out[from..from + STEP].try_into().expect("a slice of as many");
-            out[to..to + STEP].copy_from_slice(&step);
-            (from, to) = (from + STEP, to + STEP);
-        }
-    } else {
-        while to < end {
-            out[to] = out[from];
-            (from, to) = (from + 1, to + 1);
-        }
-    }
 }
 
 /// Packs blocks for a writer; keeps its context from block to block.

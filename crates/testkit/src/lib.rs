@@ -1,6 +1,7 @@
 //! What the suites share. Never part of the product.
 #![forbid(unsafe_code)]
 
+pub mod agreement;
 pub mod c;
 pub mod checked;
 pub mod disk;

@@ -1,4 +1,4 @@
-//! Numbers of a suite that whoever runs it may set, by variables of the environment.
+//! Numbers of a suite that environment variables may set.
 
 /// The number of this name, or what `default` gives. Panics with words if it is no number.
 pub fn setting(name: &str, default: impl FnOnce() -> u64) -> u64 {
@@ -8,9 +8,9 @@ pub fn setting(name: &str, default: impl FnOnce() -> u64) -> u64 {
     }
 }
 
-/// The seed that `HAMMERSPACE_SEED` asks for, or a random one; printed, so that it can be asked for.
+/// The seed that `HAMMERSPACE_SEED` asks for, or the suite's, so that a red run is red again. Printed, to be asked for.
 pub fn seed() -> u64 {
-    let seed = setting("HAMMERSPACE_SEED", || fastrand::u64(..u64::MAX / 2));
+    let seed = setting("HAMMERSPACE_SEED", || 0x5eed);
     println!("HAMMERSPACE_SEED={seed}");
     seed
 }

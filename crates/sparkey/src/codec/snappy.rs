@@ -32,7 +32,7 @@ use std::hint::select_unpredictable;
 const EXPANSION_MAX: u64 = 22;
 
 /// The longest element that is short: a step moves as many bytes. What is behind those of the element is not there yet.
-const STEP: usize = super::STEP;
+const STEP: usize = hammerspace_bytes::repeat::STEP;
 
 /// What most elements do with.
 const HALF_STEP: usize = STEP / 2;
@@ -149,7 +149,7 @@ impl Progress {
             return Err(self.broken("copies from before its start"));
         }
         let end = self.made + len;
-        super::repeat(out, self.made - offset, self.made, end);
+        hammerspace_bytes::repeat::repeat(out, self.made - offset, self.made, end);
         self.read = at;
         self.made = end;
         Ok(())
@@ -280,9 +280,9 @@ static TAGS: [Tag; 256] = {
 
 #[cfg(test)]
 mod tests {
-    use super::super::agreement::Library;
     use super::*;
     use fastrand::Rng;
+    use hammerspace_testkit::agreement::Library;
 
     const SNAP: Library = Library {
         pack: |block, _| snap::raw::Encoder::new().compress_vec(block).unwrap(),

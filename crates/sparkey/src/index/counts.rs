@@ -105,7 +105,7 @@ mod tests {
     fn displacements_are_counted_around_the_end() {
         let (counts, broken) = counts(&[(2, 84), (0, 0), (2, 90)]);
         assert_eq!((counts.entries, counts.max_displacement, counts.total_displacement), (2, 1, 1));
-        assert_eq!(broken, []);
+        assert_eq!(broken, [0_usize; 0]);
     }
 
     #[test]

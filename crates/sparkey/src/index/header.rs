@@ -221,7 +221,7 @@ impl IndexHeader {
 /// Gives the minor version.
 fn check_version(bytes: &[u8; IndexHeader::SIZE]) -> Result<u32> {
     let magic = MAGIC.get(bytes);
-    if magic != IndexHeader::MAGIC.into() {
+    if magic != u64::from(IndexHeader::MAGIC) {
         let finding = format!("magic {magic:#010x} is not a Sparkey index's {:#010x}", IndexHeader::MAGIC);
         return Err(
             fault::index(MAGIC.offset, finding).remedy("check that this is an index (.spi) and not another file")

@@ -5,7 +5,7 @@
 //! 0                     made                   len
 //! ```
 
-use crate::codec::{self, Compression, snappy, zstd};
+use crate::codec::{self, Compression, snappy};
 use std::cell::Cell;
 
 /// Larger memory is given back.
@@ -19,7 +19,7 @@ thread_local! {
 #[derive(Default)]
 struct Spare {
     memory: Vec<u8>,
-    decoder: Option<Box<zstd::Decoder>>,
+    decoder: Option<Box<hammerspace_zstd::Decoder>>,
 }
 
 /// The block that a cursor has open.
@@ -36,7 +36,7 @@ enum Progress {
     /// To its end, of so many bytes.
     Whole(usize),
     Snappy(snappy::Progress),
-    Zstd(Box<zstd::Decoder>),
+    Zstd(Box<hammerspace_zstd::Decoder>),
 }
 
 impl Default for Progress {
@@ -115,12 +115,12 @@ impl<'a> Buffer<'a> {
 
     /// Decodes the block step by step if our decoder takes it, and by the library if not.
     fn start_zstd(&mut self) -> Result<(), String> {
-        let mut decoder = self.spare.decoder.take().unwrap_or_else(zstd::Decoder::new);
+        let mut decoder = self.spare.decoder.take().unwrap_or_else(hammerspace_zstd::Decoder::new);
         if decoder.open(self.packed, self.block_size as usize).is_none() {
             self.spare.decoder = Some(decoder);
             return self.finish_zstd();
         }
-        codec::make_room(&mut self.spare.memory, decoder.len + zstd::SLACK);
+        codec::make_room(&mut self.spare.memory, decoder.len + hammerspace_zstd::SLACK);
         self.progress = Progress::Zstd(decoder);
         Ok(())
     }

@@ -181,7 +181,7 @@ impl LogHeader {
 
 fn check_version(bytes: &[u8; LogHeader::SIZE]) -> Result<()> {
     let magic = MAGIC.get(bytes);
-    if magic != LogHeader::MAGIC.into() {
+    if magic != u64::from(LogHeader::MAGIC) {
         let finding = format!("magic {magic:#010x} is not a Sparkey log's {:#010x}", LogHeader::MAGIC);
         return Err(fault::log(MAGIC.offset, finding).remedy("check that this is a log (.spl) and not another file"));
     }

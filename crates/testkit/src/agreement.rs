@@ -3,17 +3,19 @@
 use fastrand::Rng;
 
 /// What our decoder, or a faulty one, makes of a packed block: at least so many bytes, or all.
-pub(super) type Decode<'a> = dyn Fn(&[u8], usize) -> Result<Vec<u8>, String> + 'a;
+pub type Decode<'a> = dyn Fn(&[u8], usize) -> Result<Vec<u8>, String> + 'a;
 
 /// A codec as the library has it.
-pub(super) struct Library {
-    pub(super) pack: fn(&[u8], &mut Rng) -> Vec<u8>,
-    pub(super) unpack: fn(&[u8]) -> Result<Vec<u8>, String>,
+pub struct Library {
+    /// Packs a block, at a random level.
+    pub pack: fn(&[u8], &mut Rng) -> Vec<u8>,
+    /// Decodes all of a packed block, or says what is wrong with it.
+    pub unpack: fn(&[u8]) -> Result<Vec<u8>, String>,
 }
 
 impl Library {
     /// Holds a decoder against it, to the end of a block and to places before that, up to `len`.
-    pub(super) fn check(&self, decode: &Decode<'_>, packed: &[u8], len: usize, rng: &mut Rng) {
+    pub fn check(&self, decode: &Decode<'_>, packed: &[u8], len: usize, rng: &mut Rng) {
         let whole = decode(packed, usize::MAX);
         match (self.unpack)(packed) {
             Ok(expected) => assert_eq!(whole.as_ref(), Ok(&expected)),
@@ -40,7 +42,7 @@ impl Library {
     }
 
     /// Holds it against random blocks, sound and broken.
-    pub(super) fn check_many(&self, decode: &Decode<'_>, seed: u64, rounds: usize) {
+    pub fn check_many(&self, decode: &Decode<'_>, seed: u64, rounds: usize) {
         println!("seed {seed}"); // shown if it fails
         let mut rng = Rng::with_seed(seed);
         for _ in 0..rounds {
@@ -61,7 +63,7 @@ impl Library {
     }
 
     /// That the three kinds of faults are noticed in an otherwise sound decoder.
-    pub(super) fn check_canaries(&self, sound: &Decode<'_>) {
+    pub fn check_canaries(&self, sound: &Decode<'_>) {
         let lost = |packed: &[u8], until: usize| {
             sound(packed, until).map(|mut out| {
                 out.iter_mut().skip(1000).take(1).for_each(|byte| *byte ^= 1);
@@ -86,7 +88,7 @@ impl Library {
 }
 
 /// A block with something to copy, near and far, and sometimes again from as far as before.
-pub(super) fn block(rng: &mut Rng) -> Vec<u8> {
+pub fn block(rng: &mut Rng) -> Vec<u8> {
     let len_max = if rng.bool() { 300 } else { 70_000 };
     let letters_max = if rng.bool() { 64 } else { 255 };
     let (letters, len) = (rng.u8(1..=letters_max), rng.usize(1..len_max));

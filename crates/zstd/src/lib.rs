@@ -1,12 +1,13 @@
-//! zstd: a frame is decoded by the library, or by us, no further than asked.
+//! Decodes the beginning of a zstd frame, no further than asked.
 //!
 //! ```text
 //! frame:  | magic | descriptor | content size | block: | head | literals | sequences |        and nothing more
 //! block:  literals a b c d e f g …      sequences (2 literals, 4 bytes from 9 back), (0, 7 from 30 back), …
 //! ```
-//! The library decodes a block whole or not at all. Ours decodes its literals, which are few, and then executes sequences one by
-//! one until there is what was asked for. It takes the frames that blocks of a log are as a rule: one segment, one packed block,
-//! no checksum, no dictionary. Whatever else it meets it leaves to the library, which then says what is wrong, if anything is.
+//! The library decodes a block as a whole or not at all. This decoder decodes the literals, which are few, and then executes
+//! sequences until the bytes asked for are there. It takes frames of one segment with one compressed block, without checksum
+//! and dictionary, as Sparkey's logs have them. It leaves every other frame, and every fault, to the library. See "Reading
+//! one entry of a compressed block" in the design notes.
 //!
 //! 1. Whatever has been decoded is what the whole frame would decode to, if the library takes it.
 //! 2. What is behind the last sequence decoded has not been looked at, and may be broken. Decoded to the end, everything has
@@ -15,6 +16,8 @@
 //!
 //! Source: RFC 8878, 3.1.1.
 
+#![forbid(unsafe_code)]
+
 mod bits;
 mod counts;
 mod fse;
@@ -22,19 +25,19 @@ mod huffman;
 mod literals;
 mod sequences;
 
-use super::STEP;
 use fse::Scratch;
+use hammerspace_bytes::repeat::{STEP, repeat};
 use literals::Literals;
 use sequences::{BATCH, Sequence, Sequences};
 
 /// What we need behind the bytes of a block: room for moving more than there is.
-pub(crate) const SLACK: usize = STEP;
+pub const SLACK: usize = STEP;
 
 /// The most that a block makes.
 const LEN_MAX: usize = 128 << 10;
 
 /// A frame that is decoded step by step, and the memory for that.
-pub(crate) struct Decoder {
+pub struct Decoder {
     literals: Literals,
     sequences: Sequences,
     scratch: Scratch,
@@ -46,13 +49,14 @@ pub(crate) struct Decoder {
     /// Literals that have been used.
     used: usize,
     /// Bytes made, if the frame is ours.
-    pub(crate) made: usize,
+    pub made: usize,
     /// Bytes that the whole frame makes, if it is ours.
-    pub(crate) len: usize,
+    pub len: usize,
 }
 
 impl Decoder {
-    pub(crate) fn new() -> Box<Self> {
+    /// A decoder without a frame. It keeps its memory from frame to frame.
+    pub fn new() -> Box<Self> {
         Box::new(Self {
             literals: Literals::EMPTY,
             sequences: Sequences::EMPTY,
@@ -67,7 +71,7 @@ impl Decoder {
     }
 
     /// Turns to the frame `packed`, which makes `len_max` bytes at most. `None` leaves it to the library.
-    pub(crate) fn open(&mut self, packed: &[u8], len_max: usize) -> Option<()> {
+    pub fn open(&mut self, packed: &[u8], len_max: usize) -> Option<()> {
         let (len, at) = frame_head(packed)?;
         if len > len_max.min(LEN_MAX) {
             return None;
@@ -86,7 +90,7 @@ impl Decoder {
 
     /// Decodes on until `until` bytes are made, or all there are. `out` has room for `len` bytes and [`SLACK`]. `None` leaves the
     /// frame to the library.
-    pub(crate) fn decode(&mut self, packed: &[u8], out: &mut [u8], until: usize) -> Option<()> {
+    pub fn decode(&mut self, packed: &[u8], out: &mut [u8], until: usize) -> Option<()> {
         let until = until.min(self.len);
         while self.made < until {
             if self.waiting.is_empty() {
@@ -201,25 +205,25 @@ fn append(out: &mut [u8], offset: u32, to: u32, len: u32) {
         let step: [u8; STEP] = out[from..from + STEP].try_into().expect("a slice of as many");
         out[at..at + STEP].copy_from_slice(&step);
     } else {
-        super::repeat(out, from, at, at + len as usize);
+        repeat(out, from, at, at + len as usize);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::agreement::Library;
     use super::*;
-    use crate::codec;
-    use ::zstd::bulk::compress;
     use fastrand::Rng;
+    use hammerspace_testkit::agreement::Library;
+    use zstd::bulk::{compress, decompress};
+    use zstd::zstd_safe::find_frame_compressed_size;
 
     const LIBRARY: Library = Library {
         pack: |block, rng| compress(block, *rng.choice([-5, 1, 3, 3, 9, 19].iter()).unwrap()).unwrap(),
         unpack: |packed| {
-            let mut out = Vec::new();
-            let len = codec::decode_zstd(packed, LEN_MAX as u32, &mut out)?;
-            out.truncate(len);
-            Ok(out)
+            if find_frame_compressed_size(packed) != Ok(packed.len()) {
+                return Err("is not one zstd frame".into());
+            }
+            decompress(packed, LEN_MAX).map_err(|error| error.to_string())
         },
     };
 
@@ -337,8 +341,8 @@ mod tests {
         let block: Vec<u8> = (0..4000_u32).flat_map(|n| (n / 3).to_le_bytes()).collect();
         let packed = compress(&block, 3).unwrap();
         assert_eq!(ours(&packed, 10).map(|part| block.starts_with(&part)), Some(true));
-        let with = |set: fn(&mut ::zstd::bulk::Compressor<'_>)| {
-            let mut compressor = ::zstd::bulk::Compressor::new(3).unwrap();
+        let with = |set: fn(&mut zstd::bulk::Compressor<'_>)| {
+            let mut compressor = zstd::bulk::Compressor::new(3).unwrap();
             set(&mut compressor);
             compressor.compress(&block).unwrap()
         };
