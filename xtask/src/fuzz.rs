@@ -47,9 +47,15 @@ pub(crate) fn smoke() -> Result {
     })
 }
 
-/// For as long as asked.
+/// Each target for as long as asked.
 pub(crate) fn campaign(options: &Options) -> Result {
     run_all(|target, _, found| Ok((vec![max_total_time(options.seconds)], found.join(target))))
+}
+
+/// All targets within so many seconds.
+pub(crate) fn for_seconds(seconds: u64) -> Result {
+    let each = seconds / TARGETS.len() as u64;
+    campaign(&Options { seconds: u32::try_from(each.max(1)).unwrap_or(u32::MAX) })
 }
 
 /// Runs each target with the limits and the directory of its own inputs that `plan` gives.

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod campaign;
 mod debian;
 mod fuzz;
 mod install;
@@ -35,6 +36,8 @@ enum Menu {
     Bench(bench::Options),
     /// Feed the readers bytes that nobody thought of.
     Fuzz(fuzz::Options),
+    /// Run the random tests for hours, with new seeds.
+    Campaign(campaign::Options),
     /// Put libraries, headers and programs where a C compiler and a shell find them.
     Install(install::Options),
     /// Write bindings/c/include/hammerspace.h anew.
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Menu::Tidy => said(tidy::check()),
         Menu::Bench(options) => said(bench::run(&options)),
         Menu::Fuzz(options) => said(fuzz::campaign(&options)),
+        Menu::Campaign(options) => said(campaign::run_all(&options)),
         Menu::Install(options) => said(install::run_all(&options)),
         Menu::Header => said(header()),
     };

@@ -3,12 +3,14 @@
 //! Each module looks at one thing and has a canary: a tree with that one fault, which it must find.
 
 mod docs;
+mod floors;
 mod links;
 mod markdown;
 mod remedies;
 mod rust;
 mod text;
 mod tree;
+mod width;
 
 use tree::Tree;
 
@@ -27,7 +29,7 @@ pub(crate) fn check() -> Result {
 }
 
 fn findings(tree: &Tree) -> Vec<String> {
-    let checks = [text::check, rust::check, remedies::check, links::check, docs::check];
+    let checks = [text::check, rust::check, remedies::check, links::check, docs::check, floors::check, width::check];
     checks.into_iter().flat_map(|check| check(tree)).collect()
 }
 
@@ -38,6 +40,7 @@ mod tests {
     #[test]
     fn a_tidy_tree_has_no_findings() {
         let tree = Tree::of(&[
+            ("ARCHITECTURE.md", "| room |\n|---|\n| `crates/a` |\n"),
             ("README.md", "# It\n\nSee [the log](docs/format/log.md#the-header).\n"),
             ("docs/format/log.md", "# Log\n\n## The header\n\n84 bytes.\n"),
             (
