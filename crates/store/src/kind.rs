@@ -8,10 +8,11 @@
 //! | 3 | min | a number | the lesser |
 //! | 4 | max | a number | the greater |
 //! | 5 | hll | a HyperLogLog | the union of both |
+//! | 6 | set | a piece of an exact set | the ordinals of the value with, or without, those of the operand |
 //!
-//! A number is an `i64` in eight little-endian bytes. A HyperLogLog has the format of `docs/format/hll.md`.
-//! Codes have 6 bits; those from 6 on are free for kinds to come. A build that does not
-//! know a record's kind reads it as bytes, and leaves it to others to merge.
+//! A number is an `i64` in eight little-endian bytes. A HyperLogLog has the format of `docs/format/hll.md`, a
+//! piece that of `docs/format/sets.md`. Codes have 6 bits; those from 7 on are free for kinds to come. A
+//! build that does not know a record's kind reads it as bytes, and leaves it to others to merge.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,7 +22,7 @@ use hammerspace_error::{Error, Kind, Result};
 use hammerspace_memory::Present;
 use hammerspace_sketch::hll::{Hll, Params};
 
-use crate::counting;
+use crate::{counting, piece};
 
 /// What a value is, and so how another is merged into it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -40,6 +41,9 @@ pub enum ValueKind {
     /// A [HyperLogLog](crate::hll), which counts distinct elements. Merging unites, and refuses one of another
     /// `log2m` or `regwidth`.
     Hll,
+    /// A piece of an exact set ([`Sets`](crate::Sets)). Merging adds ordinals or removes some, and refuses
+    /// those of another universe.
+    Set,
     /// One that this build does not know, by its code: any bytes, to be read, replaced by another kind, and deleted.
     Other(u8),
 }
@@ -55,6 +59,8 @@ enum Rule {
     Number(fn(i64, i64) -> Option<i64>),
     /// Sets that are counted become their union.
     Hll,
+    /// Ordinals come and go.
+    Set,
     /// No rule that this build knows.
     Unknown,
 }
@@ -75,13 +81,17 @@ pub(crate) enum Folded<'o> {
     Overflow,
     /// Nothing: the HyperLogLog there has other parameters, these.
     Unlike(Params),
+    /// No value.
+    Delete,
+    /// Nothing: the piece there is of another universe.
+    OtherUniverse,
     /// Nothing: the value there cannot be read.
     Damaged,
 }
 
 impl ValueKind {
     /// Every kind that this build knows, in the order of their codes.
-    pub const ALL: [Self; 6] = [Self::Bytes, Self::Append, Self::Add, Self::Min, Self::Max, Self::Hll];
+    pub const ALL: [Self; 7] = [Self::Bytes, Self::Append, Self::Add, Self::Min, Self::Max, Self::Hll, Self::Set];
 
     pub(crate) const fn code(self) -> u8 {
         match self {
@@ -91,6 +101,7 @@ impl ValueKind {
             Self::Min => 3,
             Self::Max => 4,
             Self::Hll => 5,
+            Self::Set => 6,
             Self::Other(code) => code,
         }
     }
@@ -110,6 +121,7 @@ impl ValueKind {
             Self::Min => "min",
             Self::Max => "max",
             Self::Hll => "hll",
+            Self::Set => "set",
             Self::Other(_) => "other",
         }
     }
@@ -123,6 +135,7 @@ impl ValueKind {
             Self::Min => Rule::Number(|old, new| Some(old.min(new))),
             Self::Max => Rule::Number(|old, new| Some(old.max(new))),
             Self::Hll => Rule::Hll,
+            Self::Set => Rule::Set,
             Self::Other(_) => Rule::Unknown,
         }
     }
@@ -137,6 +150,7 @@ impl ValueKind {
         match self.rule() {
             Rule::Number(_) => number_of(self, value).map(drop),
             Rule::Hll => Hll::parse(value).map(drop),
+            Rule::Set => piece::check(value),
             Rule::Unknown => Err(self.unknown()),
             Rule::Replace | Rule::Append => Ok(()),
         }
@@ -150,6 +164,7 @@ impl ValueKind {
             Rule::Append => Folded::Append(operand),
             Rule::Number(combine) => fold_number(old, operand, combine),
             Rule::Hll => counting::fold(old, operand),
+            Rule::Set => piece::fold(old, operand),
             Rule::Unknown => unreachable!("refused by `check`"),
         }
     }
@@ -246,8 +261,8 @@ mod tests {
             assert_eq!(kind.name().parse::<ValueKind>().unwrap(), kind);
             assert!(page.contains(&format!("//! | {} | {kind} |", kind.code())), "{kind}");
         }
-        assert_eq!((ValueKind::of(6), ValueKind::of(6).code()), (ValueKind::Other(6), 6));
-        assert_eq!(ValueKind::Other(6).check(b"any").unwrap_err().kind(), Kind::Unsupported);
+        assert_eq!((ValueKind::of(7), ValueKind::of(7).code()), (ValueKind::Other(7), 7));
+        assert_eq!(ValueKind::Other(7).check(b"any").unwrap_err().kind(), Kind::Unsupported);
         assert_eq!("sum".parse::<ValueKind>().unwrap_err().kind(), Kind::Invalid);
     }
 

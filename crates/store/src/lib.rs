@@ -26,9 +26,12 @@ mod counting;
 mod expiry;
 mod kind;
 mod operation;
+mod piece;
 mod scan;
+mod sets;
 mod store;
 mod table;
+mod universe;
 mod value;
 mod write;
 
@@ -39,11 +42,13 @@ pub use hammerspace_error::{Error, Kind, Result};
 pub use hammerspace_memory::{
     Cursor, KEY_LEN_MAX, Key, Options, OwnedKey, RegionInfo, RegionState, Report, Usage, VALUE_LEN_MAX, regions,
 };
-pub use hammerspace_sketch::hll;
+pub use hammerspace_sketch::{hll, set};
 pub use kind::ValueKind;
 pub use operation::{Operation, Request};
 pub use scan::Scan;
+pub use sets::Sets;
 pub use store::{DEFAULT_TABLE, Store};
 pub use table::Table;
+pub use universe::Universe;
 pub use value::{Entry, Meta, Value};
 pub use write::{Merged, Put, Reply};

@@ -16,6 +16,7 @@ use hammerspace_sketch::hll::{Hll, Params};
 use crate::condition::Condition;
 use crate::expiry;
 use crate::kind::{Folded, ValueKind};
+use crate::piece;
 use crate::table::Table;
 
 /// What is to become of a record.
@@ -73,6 +74,8 @@ pub(crate) enum Verdict {
     WrongKind(u8),
     /// Merging gives a number beyond 64 bits.
     Overflow,
+    /// The piece of a set there is of another universe.
+    OtherUniverse,
     /// The HyperLogLog there has other parameters, these.
     Unlike(Params),
     /// The value there lacks a part.
@@ -128,7 +131,10 @@ impl<'o> Request<'o> {
     #[inline]
     pub(crate) fn check(&self, table: &Table) -> Result<()> {
         match self.operation {
-            Operation::Put { kind, value, .. } => table.check_value(kind, value),
+            Operation::Put { kind, value, .. } => {
+                table.check_value(kind, value)?;
+                if kind == ValueKind::Set { piece::check_value(value) } else { Ok(()) }
+            }
             Operation::Merge { kind, operand, .. } => table.check_value(kind, operand),
             Operation::Delete | Operation::Expire(_) | Operation::Get => Ok(()),
         }
@@ -237,6 +243,8 @@ fn merge<'o>(
     let done = |change, len, number| Decision { change, result: Verdict::Done(Done { len, number }) };
     match kind.fold(old, operand) {
         Folded::Overflow => refused(Verdict::Overflow),
+        Folded::OtherUniverse => refused(Verdict::OtherUniverse),
+        Folded::Delete => done(Change::Delete, 0, None),
         Folded::Unlike(there) => refused(Verdict::Unlike(there)),
         Folded::Damaged => refused(Verdict::Damaged),
         Folded::Keep(number) => done(Change::Keep, len, number),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 use hammerspace_error::{Error, Kind, Result};
@@ -31,6 +31,8 @@ pub(crate) struct Shared {
     /// The catalogue as it was last read. Readers of it never wait, so a forked child may go on with it.
     catalogue: ArcSwap<Catalogue>,
     pub(crate) changes: Changes,
+    /// Whose turn it is to give ordinals to ids.
+    universes: Mutex<()>,
 }
 
 enum Access {
@@ -102,7 +104,7 @@ impl Store {
 
     fn start(access: Access) -> Result<Self> {
         let catalogue = ArcSwap::from_pointee(Catalogue::read(access.view())?);
-        let shared = Arc::new(Shared { access, catalogue, changes: Changes::default() });
+        let shared = Arc::new(Shared { access, catalogue, changes: Changes::default(), universes: Mutex::default() });
         let default = Table::open(shared.clone(), DEFAULT_TABLE)?;
         Ok(Self { shared, default })
     }
@@ -255,6 +257,11 @@ impl Shared {
             Access::Owner(memory) => Ok(memory),
             Access::Reader(_) => Err(attached()),
         }
+    }
+
+    /// Waits for the turn to give ordinals to ids.
+    pub(crate) fn universe_turn(&self) -> MutexGuard<'_, ()> {
+        self.universes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The catalogue as it is now.

@@ -11,6 +11,7 @@ use crate::condition::{Condition, Outcome};
 use crate::expiry;
 use crate::kind::ValueKind;
 use crate::operation::{Done, Operation, Request, Verdict};
+use crate::piece::other_universe;
 use crate::table::{Known, Table};
 use crate::value::{Meta, Value};
 
@@ -288,6 +289,7 @@ impl Request<'_> {
             Verdict::Refused | Verdict::Absent => Ok(None),
             Verdict::WrongKind(there) => Err(self.wrong_kind(there)),
             Verdict::Overflow => Err(self.overflow()),
+            Verdict::OtherUniverse => Err(other_universe()),
             Verdict::Unlike(there) => Err(self.unlike(there)),
             Verdict::Damaged => Err(damaged()),
             Verdict::Stale => unreachable!("a stale decision is made anew"),

@@ -5,6 +5,7 @@ mod errors;
 mod forks;
 mod golden;
 mod model;
+mod sets;
 mod sound;
 mod tables;
 mod verbs;

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use fastrand::Rng;
 use hammerspace_store::hll::{Hll, HllBuf, Params, hash};
+use hammerspace_store::set::RoaringBitmap;
 use hammerspace_store::{
     Condition, Error, Kind, Meta, Options, Outcome, OwnedKey, Put, Table, TableOptions, ValueKind,
 };
@@ -47,6 +48,10 @@ fn value_of(rng: &mut Rng, kind: ValueKind) -> Vec<u8> {
         hll.add_many(&(0..count).map(|_| hash::bigint(rng.i64(..1000), 0)).collect::<Vec<_>>());
         return hll.into_bytes();
     }
+    if kind == ValueKind::Set {
+        let ordinals = (0..rng.usize(1..2000)).map(|_| rng.u32(..3000)).collect();
+        return piece(0, &ordinals);
+    }
     let len = match rng.u8(..40) {
         0 => rng.usize(..100_000),
         1..8 => rng.usize(..600),
@@ -54,6 +59,13 @@ fn value_of(rng: &mut Rng, kind: ValueKind) -> Vec<u8> {
     };
     let seed = rng.u8(..);
     (0..len).map(|at| seed.wrapping_add(at as u8)).collect()
+}
+
+/// An operand of kind set over universe 5.
+fn piece(action: u8, ordinals: &RoaringBitmap) -> Vec<u8> {
+    let mut bytes = vec![5, 0, 0, 0, 0, 0, 0, action];
+    ordinals.serialize_into(&mut bytes).unwrap();
+    bytes
 }
 
 /// The merge rules, said once more.
@@ -69,6 +81,11 @@ fn merged(kind: ValueKind, old: &[u8], operand: &[u8]) -> Vec<u8> {
             let mut union = HllBuf::read(old).unwrap();
             union.union(&Hll::parse(operand).unwrap()).unwrap();
             union.into_bytes()
+        }
+        ValueKind::Set => {
+            let bitmap = |bytes: &[u8]| RoaringBitmap::deserialize_from(&bytes[8..]).unwrap();
+            let set = if operand[7] == 0 { bitmap(old) | bitmap(operand) } else { bitmap(old) - bitmap(operand) };
+            piece(0, &set)
         }
         ValueKind::Other(_) => unreachable!("nobody merges it"),
     }
@@ -201,7 +218,7 @@ impl History {
         let value = there.as_ref().map_or_else(|| operand.clone(), |there| merged(kind, &there.value, &operand));
         let before = there.as_ref().and_then(|there| there.version);
         let stays = there.as_ref().is_some_and(|there| there.value == value);
-        if stays && (kind.is_number() || kind == ValueKind::Hll) {
+        if stays && (kind.is_number() || matches!(kind, ValueKind::Hll | ValueKind::Set)) {
             assert_eq!(version, before, "a number or a set that stays keeps its version");
         } else if version.is_none() || version != before || !operand.is_empty() {
             // To append nothing need not be a change.
