@@ -162,4 +162,7 @@ mod guide {
 
     #[doc = include_str!("../../../docs/guide/store.md")]
     struct Stores;
+
+    #[doc = include_str!("../../../docs/guide/counting.md")]
+    struct Counts;
 }

@@ -5,8 +5,10 @@ use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
 
 use clap::Args;
+use hammerspace::store::OwnedKey;
 use hammerspace_error::{Doing, Error, Kind, Result};
 
+use crate::output::shown;
 use crate::progress::Progress;
 
 /// An id as it comes.
@@ -56,6 +58,54 @@ impl Ids {
                 at += 8;
             }
         })
+    }
+}
+
+/// What ids are.
+#[derive(Args, Clone, Copy)]
+pub(super) struct IdType {
+    /// Lines are integers of 64 bits: 7 is another id than the text 7; words always are
+    #[arg(long)]
+    integer: bool,
+}
+
+/// Ids that are given at a time.
+const CHUNK: usize = 1 << 16;
+
+impl Ids {
+    /// Gives all ids to `take`, some at a time, in order.
+    pub(super) fn each_chunk(
+        &self,
+        doing: &'static str,
+        of: IdType,
+        mut take: impl FnMut(&[OwnedKey]) -> Result<()>,
+    ) -> Result<()> {
+        let mut chunk = Vec::new();
+        self.each(doing, |id| {
+            chunk.push(of.key(id)?);
+            if chunk.len() == CHUNK {
+                take(&chunk)?;
+                chunk.clear();
+            }
+            Ok(())
+        })?;
+        take(&chunk)
+    }
+}
+
+impl IdType {
+    fn key(self, id: Id<'_>) -> Result<OwnedKey> {
+        match id {
+            Id::Word(word) => Ok(OwnedKey::Integer(word)),
+            Id::Line(line) if !self.integer => Ok(OwnedKey::Bytes(line.to_vec())),
+            Id::Line(line) => {
+                let number = std::str::from_utf8(line).ok().and_then(|line| line.parse().ok());
+                number.map(OwnedKey::Integer).ok_or_else(|| {
+                    Error::new(Kind::Invalid, format!("{} is no integer from 0 to {}", shown(line), u64::MAX))
+                        .remedy("give one id a line, or leave out --integer")
+                })
+            }
+        }
     }
 }
 

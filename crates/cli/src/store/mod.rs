@@ -5,6 +5,7 @@
 //! | get, exists, ttl, scan, export, count, info, top | anybody, also while a process owns the store |
 //! | put, append, incr, min, max, expire, persist, delete | anybody, while nobody owns the store: they own it themselves |
 //! | table, raise, verify, create, remove | likewise |
+//! | count, set | to read anybody, to write likewise |
 //! | list | anybody; it looks for regions, not at a store |
 //! | stress | makes a store of its own |
 
@@ -27,6 +28,7 @@ mod raise;
 mod records;
 mod remove;
 mod scan;
+mod set;
 pub(crate) mod shown;
 mod stress;
 mod table;
@@ -63,6 +65,8 @@ pub(crate) enum Verb {
     Scan(scan::Scan),
     Export(export::Export),
     Count(Box<count::Count>),
+    #[command(subcommand)]
+    Set(set::Set),
     Table(table::Table),
     Info(info::Info),
     List(list::List),
@@ -91,6 +95,7 @@ impl Verb {
             Self::Scan(verb) => verb.run(out),
             Self::Export(verb) => verb.run(out),
             Self::Count(verb) => verb.run(out),
+            Self::Set(verb) => verb.run(out),
             Self::Table(verb) => verb.run(out),
             Self::Info(verb) => verb.run(out),
             Self::List(verb) => verb.run(out),

@@ -4,9 +4,11 @@
 //! must be what it prints, standard output and standard error together. `[..]` stands for anything within a line, and a
 //! last line `? N` for exit code N; a line after `>` goes on with the command; without one the code is 0. All sessions of a page share one directory.
 
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::process::Command;
 
+use crate::postgres::Postgres;
 use crate::ran::Place;
 
 #[test]
@@ -25,12 +27,23 @@ fn the_guide_to_stripes_says_what_happens() {
     run(include_str!("../../../../docs/guide/stripes.md"), 15);
 }
 
+/// With a PostgreSQL of its own, and its `hll`.
+#[test]
+fn the_guide_to_counting_says_what_happens() {
+    let postgres = Postgres::start().unwrap();
+    run_with(include_str!("../../../../docs/guide/counting.md"), 25, &postgres.environment());
+}
+
 fn run(page: &str, steps_min: usize) {
+    run_with(page, steps_min, &[]);
+}
+
+fn run_with(page: &str, steps_min: usize, environment: &[(&str, OsString)]) {
     let place = Place::new();
     let steps = steps(page);
     assert!(steps.len() >= steps_min, "the page has {} commands", steps.len());
     for step in &steps {
-        step.check(&place).unwrap_or_else(|difference| panic!("{difference}"));
+        step.check(&place, environment).unwrap_or_else(|difference| panic!("{difference}"));
     }
 }
 
@@ -42,11 +55,12 @@ struct Step {
 }
 
 impl Step {
-    fn check(&self, place: &Place) -> Result<(), String> {
+    fn check(&self, place: &Place, environment: &[(&str, OsString)]) -> Result<(), String> {
         let path = format!("{}:{}", place.path().join("bin").display(), std::env::var("PATH").unwrap());
         let output = Command::new("sh")
             .args(["-c", &format!("exec 2>&1\n{}", self.command)])
             .env("PATH", path)
+            .envs(environment.iter().map(|(name, value)| (name, value)))
             .current_dir(place.path())
             .output()
             .unwrap();
@@ -120,6 +134,6 @@ fn canary_what_is_not_as_written_is_noticed() {
     ] {
         let steps = steps(&format!("```console\n{session}```\n$ not a session\n"));
         assert_eq!(steps.len(), 1);
-        assert_eq!(steps[0].check(&place).is_ok(), fits, "{session}");
+        assert_eq!(steps[0].check(&place, &[]).is_ok(), fits, "{session}");
     }
 }

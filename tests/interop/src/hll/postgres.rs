@@ -1,5 +1,6 @@
 //! A private PostgreSQL with the extension `hll`, on a Unix socket in a temporary directory.
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
@@ -57,6 +58,12 @@ impl Postgres {
         psql.args("-X --quiet --tuples-only --no-align --username postgres --dbname postgres".split(' '));
         psql.args(["--set", "ON_ERROR_STOP=1", "--host"]).arg(self.directory.path()).arg("--file").arg(file);
         Ok(run(&mut psql)?.lines().map(String::from).collect())
+    }
+
+    /// How `psql` finds it.
+    pub fn environment(&self) -> [(&'static str, OsString); 3] {
+        let directory = self.directory.path().as_os_str().to_owned();
+        [("PGHOST", directory), ("PGUSER", "postgres".into()), ("PGDATABASE", "postgres".into())]
     }
 
     fn wait(&self) -> Result {
