@@ -24,6 +24,8 @@ pub(crate) struct Client {
     pub(crate) command: AtomicUsize,
     pub(crate) input_len: AtomicUsize,
     pub(crate) names: Mutex<Names>,
+    outbox: Mutex<Vec<u8>>,
+    has_mail: AtomicBool,
     is_killed: AtomicBool,
     pub(crate) wake: Notify,
 }
@@ -50,6 +52,8 @@ impl Client {
             command: AtomicUsize::new(0),
             input_len: AtomicUsize::new(0),
             names: Mutex::new(Names { user: "default".into(), ..Names::default() }),
+            outbox: Mutex::default(),
+            has_mail: AtomicBool::new(false),
             is_killed: AtomicBool::new(false),
             wake: Notify::new(),
         }
@@ -67,6 +71,33 @@ impl Client {
 
     pub(crate) fn is_killed(&self) -> bool {
         self.is_killed.load(Relaxed)
+    }
+
+    /// Sends bytes that no request asked for. A client that has more than `len_max` of them unread is closed.
+    pub(crate) fn send(&self, bytes: &[u8], len_max: usize) {
+        let mut outbox = self.outbox();
+        if outbox.len() + bytes.len() > len_max {
+            outbox.clear();
+            drop(outbox);
+            return self.kill();
+        }
+        outbox.extend_from_slice(bytes);
+        self.has_mail.store(true, Relaxed);
+        drop(outbox);
+        self.wake.notify_one();
+    }
+
+    /// Appends what was sent to `out`.
+    pub(crate) fn collect(&self, out: &mut Vec<u8>) {
+        if self.has_mail.load(Relaxed) {
+            let mut outbox = self.outbox();
+            self.has_mail.store(false, Relaxed);
+            out.append(&mut outbox);
+        }
+    }
+
+    fn outbox(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.outbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Seconds since it came, and since it last sent something.

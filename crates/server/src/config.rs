@@ -30,6 +30,9 @@ enum Number {
     BulkLenMax,
     QueryLenMax,
     OutputLenMax,
+    PushLenMax,
+    SlowMicros,
+    SlowLenMax,
 }
 
 /// How a number is written.
@@ -43,7 +46,7 @@ enum Unit {
 /// A setting that is a number: its name, its unit, the least and the greatest that it can be, and the default.
 struct Ranged(&'static str, Unit, i64, i64, i64);
 
-const NUMBERS: [Ranged; 7] = [
+const NUMBERS: [Ranged; 10] = [
     Ranged("maxclients", Unit::Plain, 1, u32::MAX as i64, 10_000),
     Ranged("timeout", Unit::Plain, 0, i32::MAX as i64, 0),
     Ranged("hs-login-timeout", Unit::Plain, 0, i32::MAX as i64, 60),
@@ -51,6 +54,9 @@ const NUMBERS: [Ranged; 7] = [
     Ranged("proto-max-bulk-len", Unit::Bytes, 1 << 20, 1 << 30, 512 << 20),
     Ranged("client-query-buffer-limit", Unit::Bytes, 1 << 20, i64::MAX, 1 << 30),
     Ranged("hs-output-limit", Unit::Bytes, 1 << 20, i64::MAX, 1 << 30),
+    Ranged("hs-push-limit", Unit::Bytes, 1 << 10, i64::MAX, 32 << 20),
+    Ranged("slowlog-log-slower-than", Unit::Plain, -1, i64::MAX, 10_000),
+    Ranged("slowlog-max-len", Unit::Plain, 0, 1 << 20, 128),
 ];
 
 /// What `CONFIG SET` says of a value that cannot be.
@@ -111,6 +117,21 @@ impl Config {
         self.number(Number::OutputLenMax) as usize
     }
 
+    /// Bytes of messages that a client may leave unread.
+    pub(crate) fn push_len_max(&self) -> usize {
+        self.number(Number::PushLenMax) as usize
+    }
+
+    /// From how long on a request is kept in the slow log, if any is.
+    pub(crate) fn slow(&self) -> Option<Duration> {
+        u64::try_from(self.number(Number::SlowMicros)).ok().map(Duration::from_micros)
+    }
+
+    /// Requests that the slow log keeps.
+    pub(crate) fn slow_len_max(&self) -> usize {
+        self.number(Number::SlowLenMax) as usize
+    }
+
     pub(crate) fn is_protected(&self) -> bool {
         self.is_protected.load(Relaxed)
     }
@@ -158,6 +179,7 @@ pub(crate) fn all(shared: &Shared) -> Vec<(&'static str, String)> {
         ("databases", shared.databases.tables().to_string()),
         ("maxmemory", shared.databases.store().usage().limit.to_string()),
         ("maxmemory-policy", "noeviction".into()),
+        ("notify-keyspace-events", shared.events.letters()),
         (
             "port",
             config.address(|address| match address {
@@ -205,6 +227,8 @@ pub(crate) fn set(shared: &Shared, name: &str, value: &[u8]) -> Result<(), Refus
             let limit = limit.ok_or_else(|| Refused::Value("argument must be a memory value".into()))?;
             shared.databases.store().set_limit(limit).map_err(|error| Refused::Value(error.to_string()))
         }
+        "notify-keyspace-events" if shared.events.set(value) => Ok(()),
+        "notify-keyspace-events" => Err(Refused::Value("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.".into())),
         // Clients switch persistence off before they measure. There is none to be switched.
         "save" if value.is_empty() => Ok(()),
         "appendonly" if value == b"no" => Ok(()),
@@ -259,7 +283,7 @@ mod tests {
 
     #[test]
     fn every_number_has_its_place_and_its_default_is_allowed() {
-        assert_eq!(NUMBERS[Number::OutputLenMax as usize].0, "hs-output-limit");
+        assert_eq!(NUMBERS[Number::SlowLenMax as usize].0, "slowlog-max-len");
         assert_eq!(NUMBERS[Number::Timeout as usize].0, "timeout");
         for Ranged(name, _, least, most, default) in NUMBERS {
             assert!((least..=most).contains(&default), "{name}");

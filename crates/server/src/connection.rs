@@ -1,7 +1,7 @@
 //! A connection: bytes in, requests executed in their order, replies out.
 //!
 //! ```text
-//! loop { wait for bytes or the end ──► burst: execute what is complete ──► write all replies }
+//! loop { wait for bytes, mail or the end ──► burst: execute what is complete ──► write all replies }
 //! ```
 //!
 //! - Nothing is read while replies are unwritten. So a client that does not read is not served, and costs what one burst
@@ -54,7 +54,7 @@ pub(crate) struct Connection<S> {
 /// What a connection waited for.
 enum Event {
     Bytes(usize),
-    Woken,
+    Mail,
     End,
 }
 
@@ -77,12 +77,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     pub(crate) async fn run(mut self, mut stop: watch::Receiver<bool>) {
         // An error of the socket ends the connection, and nobody is left to tell.
         let _ = self.serve(&mut stop).await;
+        self.session.unsubscribe_all(&self.shared.broker);
     }
 
     async fn serve(&mut self, stop: &mut watch::Receiver<bool>) -> io::Result<()> {
         loop {
             loop {
                 let is_paused = self.burst();
+                self.session.client.collect(&mut self.output);
                 self.flush().await?;
                 if self.session.is_closing || self.session.client.is_killed() {
                     return self.stream.shutdown().await;
@@ -95,7 +97,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             match self.wait(stop).await? {
                 Event::Bytes(0) | Event::End => return Ok(()),
                 Event::Bytes(len) => self.count_input(len),
-                Event::Woken => {}
+                Event::Mail => {}
             }
         }
     }
@@ -108,7 +110,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             biased;
             _ = stop.wait_for(|is_stopping| *is_stopping) => Ok(Event::End),
             len = read(stream, input) => Ok(Event::Bytes(len?)),
-            () = self.session.client.wake.notified() => Ok(Event::Woken),
+            () = self.session.client.wake.notified() => Ok(Event::Mail),
             () = after(idle) => Ok(Event::End),
         }
     }
@@ -135,7 +137,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     if client.is_killed() {
                         return Err(io::ErrorKind::ConnectionAborted.into());
                     }
-                    // What was sent meanwhile is seen when these replies are written.
+                    // What was sent meanwhile is collected when these replies are written.
                 }
             }
         }

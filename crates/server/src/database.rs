@@ -3,12 +3,15 @@
 //! A numbered database is a table: 0 is the default table, and N the table named N, which the first `SELECT N` creates.
 //! A space is read-only and follows `current`: each command reads the version that is current when it begins.
 
+use std::cell::RefCell;
 use std::sync::OnceLock;
 
 use hammerspace_space::Space;
 use hammerspace_store::{
     Cursor, DEFAULT_TABLE, Error, Key, Kind, Meta, OwnedKey, Result, Store, Table, TableOptions, ValueKind,
 };
+
+use crate::target::{Overlay, Target};
 
 /// The databases of a server.
 pub(crate) struct Databases {
@@ -20,7 +23,7 @@ pub(crate) struct Databases {
 /// A database, to be read.
 #[derive(Clone, Copy)]
 pub(crate) enum Database<'d> {
-    Table(&'d Table),
+    Table(Target<'d>),
     Space(&'d Space),
 }
 
@@ -93,10 +96,10 @@ impl Databases {
         Ok(table)
     }
 
-    /// A database to read. A space moves on to its current version first.
-    pub(crate) fn get(&self, number: usize) -> Result<Database<'_>> {
+    /// A database to read, as the transaction that is executed has made it. A space moves on to its current version first.
+    pub(crate) fn get<'d>(&'d self, number: usize, overlay: Option<&'d RefCell<Overlay>>) -> Result<Database<'d>> {
         if let Some(table) = self.table(number)? {
-            return Ok(Database::Table(table));
+            return Ok(Database::Table(Target::new(table, overlay)));
         }
         let (_, space) = &self.spaces[number - self.tables.len()];
         space.refresh()?;
@@ -111,7 +114,7 @@ impl Database<'_> {
     /// Appends the value of a key to `out`. `None`, and nothing appended, where there is none.
     pub(crate) fn read(self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Meta>> {
         match self {
-            Self::Table(table) => table.get_into(key, out),
+            Self::Table(table) => table.read(key, out),
             Self::Space(space) => Ok(space.get_with(key, |value| out.extend_from_slice(value))?.map(|()| OF_SPACE)),
         }
     }
@@ -127,7 +130,7 @@ impl Database<'_> {
     /// Looks many keys up, and shows each of them in their order.
     pub(crate) fn read_many(self, keys: &[Key<'_>], mut each: impl FnMut(Option<(Meta, &[u8])>)) -> Result<()> {
         match self {
-            Self::Table(table) => table.get_many(keys, |_, found| each(found)),
+            Self::Table(table) => table.read_many(keys, each),
             Self::Space(space) => {
                 let keys = keys.iter().map(|key| match key {
                     Key::Bytes(key) => *key,
@@ -147,7 +150,7 @@ impl Database<'_> {
     pub(crate) fn scan(self, cursor: u64, count: usize, mut show: impl FnMut(&[u8], Meta)) -> Result<u64> {
         match self {
             Self::Table(table) => {
-                let (entries, next) = table.scan(Cursor::from_word(cursor), count)?;
+                let (entries, next) = table.table().scan(Cursor::from_word(cursor), count)?;
                 for entry in entries {
                     if let OwnedKey::Bytes(key) = entry.key {
                         show(&key, entry.value.meta);
@@ -170,7 +173,7 @@ impl Database<'_> {
     /// How many keys there are; in a table, with those that have expired and are not cleared away.
     pub(crate) fn len(self) -> Result<u64> {
         match self {
-            Self::Table(table) => table.len(),
+            Self::Table(table) => table.table().len(),
             Self::Space(space) => Ok(space.len()),
         }
     }

@@ -20,7 +20,7 @@
 #![allow(clippy::cast_possible_wrap, reason = "lengths and counters stay below 2^63")]
 #![allow(clippy::cast_sign_loss, reason = "signs are checked where arguments are read")]
 
-mod change;
+mod broker;
 mod client;
 mod clock;
 mod command;
@@ -28,6 +28,7 @@ mod config;
 mod connection;
 mod database;
 mod decimal;
+mod events;
 mod failure;
 mod gate;
 mod glob;
@@ -36,7 +37,9 @@ mod options;
 mod registry;
 mod server;
 mod session;
+mod slowlog;
 mod stats;
+mod target;
 mod text;
 mod value;
 

@@ -13,15 +13,18 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use crate::broker::Broker;
 use crate::command::Table;
 use crate::config::Config;
 use crate::connection::Connection;
 use crate::database::Databases;
+use crate::events::Events;
 use crate::gate::Gate;
 use crate::listener::{Accepted, Listener, Stream};
 use crate::options::Options;
 use crate::registry::Registry;
 use crate::session::Session;
+use crate::slowlog::SlowLog;
 use crate::stats::Stats;
 
 /// The version of Redis whose commands, semantics and error texts these are.
@@ -36,6 +39,9 @@ pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) registry: Registry,
     pub(crate) gate: Gate,
+    pub(crate) broker: Broker,
+    pub(crate) events: Events,
+    pub(crate) slow_log: SlowLog,
     pub(crate) stats: Stats,
     pub(crate) since: Instant,
     /// Forty hexadecimal digits that no other run of a server has.
@@ -79,6 +85,9 @@ impl Server {
             config: Config::new(options),
             registry: Registry::default(),
             gate: Gate::new(loops),
+            broker: Broker::default(),
+            events: Events::default(),
+            slow_log: SlowLog::default(),
             since: Instant::now(),
             run_id: (0..40).map(|_| fastrand::char('a'..='f')).collect(),
             stop: watch::channel(false).0,

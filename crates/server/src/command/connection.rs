@@ -19,6 +19,14 @@ const HELLO_NEEDS_LOGIN: Failure = Failure::of(
 );
 
 pub(super) fn ping(context: &mut Context<'_>) -> Outcome {
+    if context.session.only_listens() && context.count() <= 2 {
+        let text = context.arg(1);
+        let mut reply = context.reply();
+        reply.array(2);
+        reply.bulk(b"pong");
+        reply.bulk(text);
+        return Ok(());
+    }
     match context.count() {
         1 => context.reply().simple("PONG"),
         2 => return echo(context),
@@ -40,6 +48,7 @@ pub(super) fn quit(context: &mut Context<'_>) -> Outcome {
 }
 
 pub(super) fn reset(context: &mut Context<'_>) -> Outcome {
+    context.session.unsubscribe_all(&context.shared.broker);
     context.session.reset(!context.shared.config.has_password());
     context.reply().simple("RESET");
     Ok(())
@@ -74,7 +83,7 @@ pub(super) fn select(context: &mut Context<'_>) -> Outcome {
         (None, None) => return Err(Failure::of("ERR value is not an integer or out of range")),
     };
     let number = number.ok_or(Failure::of("ERR DB index is out of range"))?;
-    databases.get(number)?;
+    databases.get(number, None)?;
     context.session.select(number);
     context.ok();
     Ok(())
@@ -146,6 +155,8 @@ impl Session {
         self.select(0);
         self.is_authenticated = is_authenticated;
         self.muting = Muting::None;
+        self.transaction = None;
+        self.watched.clear();
         self.client.names().name.clear();
     }
 }

@@ -1,15 +1,18 @@
 //! What a command is given.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use hammerspace_resp::{Encoder, Request};
-use hammerspace_store::{Meta, Table};
+use hammerspace_store::Meta;
 
 use super::Command;
 use crate::database::Database;
+use crate::events::Class;
 use crate::failure::Failure;
 use crate::server::Shared;
 use crate::session::Session;
+use crate::target::{Overlay, Target};
 use crate::value::as_string;
 
 /// A request that is executed, and all that it may look at.
@@ -20,6 +23,8 @@ pub(crate) struct Context<'c> {
     pub(crate) shared: &'c Shared,
     pub(crate) output: &'c mut Vec<u8>,
     pub(crate) lane: usize,
+    /// What the transaction that this belongs to has changed.
+    pub(crate) overlay: Option<&'c RefCell<Overlay>>,
 }
 
 impl<'c> Context<'c> {
@@ -57,12 +62,40 @@ impl<'c> Context<'c> {
 
     /// The database that the client has selected, to read.
     pub(crate) fn database(&self) -> Result<Database<'c>, Failure> {
-        Ok(self.shared.databases.get(self.session.database)?)
+        Ok(self.shared.databases.get(self.session.database, self.overlay)?)
     }
 
     /// The same to change.
-    pub(crate) fn table(&self) -> Result<&'c Table, Failure> {
-        self.shared.databases.table(self.session.database)?.ok_or(Failure::READ_ONLY)
+    pub(crate) fn table(&self) -> Result<Target<'c>, Failure> {
+        self.table_of(self.session.database)
+    }
+
+    /// A database by its number, to change.
+    pub(crate) fn table_of(&self, number: usize) -> Result<Target<'c>, Failure> {
+        let table = self.shared.databases.table(number)?.ok_or(Failure::READ_ONLY)?;
+        Ok(Target::new(table, self.overlay))
+    }
+
+    /// Tells those who asked for it what was done to a key.
+    pub(crate) fn notify(&self, class: Class, event: &str, key: &[u8]) {
+        self.notify_in(self.session.database, class, event, key);
+    }
+
+    /// The same of a key in another database.
+    pub(crate) fn notify_in(&self, database: usize, class: Class, event: &str, key: &[u8]) {
+        let [on_key, on_event] = self.shared.events.wanted(class);
+        let broker = &self.shared.broker;
+        if !(on_key || on_event) || !broker.has_listeners() {
+            return;
+        }
+        let len_max = self.shared.config.push_len_max();
+        if on_key {
+            let channel = [format!("__keyspace@{database}__:").as_bytes(), key].concat();
+            broker.publish(&channel, event.as_bytes(), len_max);
+        }
+        if on_event {
+            broker.publish(format!("__keyevent@{database}__:{event}").as_bytes(), key, len_max);
+        }
     }
 
     /// The record of a key, with its value.

@@ -8,12 +8,13 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hammerspace_resp::{Encoder, ProtocolError, Request};
 use hammerspace_store::Key;
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::transactions::is_immediate;
 use super::{Command, Context};
 use crate::failure::{Failure, Outcome};
 use crate::server::Shared;
@@ -31,6 +32,8 @@ pub(crate) struct Gathered {
     pub(crate) end: usize,
 }
 
+/// What a client of version 2 may say while it listens.
+const LISTENING: [&str; 7] = ["subscribe", "unsubscribe", "psubscribe", "punsubscribe", "ping", "quit", "reset"];
 const NO_LOGIN: Failure = Failure::of("NOAUTH Authentication required.");
 
 /// The requests of a buffer, executed one after the other.
@@ -63,22 +66,41 @@ impl<'b> Burst<'b> {
 
     fn resolve(&mut self, request: Request<'_>) -> Outcome {
         let shared = self.shared;
-        let command = shared.commands.resolve(&request)?;
-        self.session.client.command.store(command.at + 1, Relaxed);
         let stats = shared.stats.lane(self.lane);
-        admit(command, self.session).inspect_err(|_| stats.count_rejected(command.at))?;
+        let command = shared.commands.resolve(&request).inspect_err(|_| self.session.break_transaction())?;
+        self.session.client.command.store(command.at + 1, Relaxed);
+        admit(command, self.session).inspect_err(|_| {
+            stats.count_rejected(command.at);
+            self.session.break_transaction();
+        })?;
+        if self.session.transaction.is_some() && !is_immediate(command) {
+            return self.queue(request);
+        }
         let outcome = self.run(command, request);
         if outcome.is_err() {
             stats.count_failed(command.at);
         }
-        self.count(command.at, 1);
+        let took = self.count(command.at, 1);
+        let config = &shared.config;
+        if config.slow().is_some_and(|slow| took >= slow) && !command.flags.contains(&"skip_slowlog") {
+            shared.slow_log.add(&request, took, &self.session.client, config.slow_len_max());
+        }
         outcome
+    }
+
+    /// Keeps a request for `EXEC`.
+    fn queue(&mut self, request: Request<'_>) -> Outcome {
+        let len_max = self.shared.config.query_len_max();
+        let transaction = self.session.transaction.as_mut().expect("one was begun");
+        transaction.queue(request.to_owned(), len_max).inspect_err(|_| self.session.break_transaction())?;
+        Encoder::new(self.output, self.session.version).simple("QUEUED");
+        Ok(())
     }
 
     fn run(&mut self, command: &Command, request: Request<'_>) -> Outcome {
         let run = command.run.expect("only commands that run are resolved");
         let Self { shared, session, lane, output, .. } = self;
-        let mut context = Context { request, command, session, shared, output, lane: *lane };
+        let mut context = Context { request, command, session, shared, output, lane: *lane, overlay: None };
         if command.is_alone {
             let _alone = shared.gate.alone();
             run(&mut context)
@@ -88,11 +110,13 @@ impl<'b> Burst<'b> {
         }
     }
 
-    /// Counts calls of a command, which have taken all the time since the last.
-    fn count(&mut self, at: usize, calls: u64) {
+    /// Counts calls of a command, which have taken all the time since the last. Says how long that was.
+    fn count(&mut self, at: usize, calls: u64) -> Duration {
         let now = Instant::now();
-        self.shared.stats.lane(self.lane).count_calls(at, calls, now - self.last);
+        let took = now - self.last;
+        self.shared.stats.lane(self.lane).count_calls(at, calls, took);
         self.last = now;
+        took
     }
 
     /// Takes replies back that the client does not want.
@@ -116,6 +140,8 @@ impl<'b> Burst<'b> {
         request.count() == 2
             && request.arg(0).is_some_and(|name| is(name, "get"))
             && self.session.is_authenticated
+            && self.session.transaction.is_none()
+            && !self.session.only_listens()
             && self.session.muting == Muting::None
     }
 
@@ -147,7 +173,7 @@ impl<'b> Burst<'b> {
     fn look_up(&mut self, keys: &[Key<'_>], done: &mut usize) -> Outcome {
         let Self { shared, session, output, lane, .. } = self;
         let _shared = shared.gate.share(*lane);
-        let database = shared.databases.get(session.database)?;
+        let database = shared.databases.get(session.database, None)?;
         let (start, mut hits) = (*done, 0);
         database.read_many(&keys[start..], |found| {
             if output.len() >= OUTPUT_PAUSE {
@@ -178,6 +204,19 @@ impl<'b> Burst<'b> {
 fn admit(command: &Command, session: &Session) -> Outcome {
     if !session.is_authenticated && !command.needs_no_login {
         return Err(NO_LOGIN);
+    }
+    if session.only_listens() && !LISTENING.contains(&command.name) {
+        let name = command.name;
+        return Err(Failure::new(format!(
+            "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this \
+             context"
+        )));
+    }
+    if session.transaction.is_some() && command.flags.contains(&"no_multi") {
+        return Err(Failure::of("ERR Command not allowed inside a transaction"));
+    }
+    if session.transaction.is_some() && command.is_whole {
+        return Err(Failure::of("ERR a command on all keys of a database is not allowed inside a transaction"));
     }
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! When records end.
 
 use super::Context;
-use crate::change::{Change, update};
 use crate::clock::{at_millis, millis, now_millis};
+use crate::events::Class;
 use crate::failure::{Failure, Outcome};
+use crate::target::Change;
 use crate::text::{integer, shown};
 
 pub(super) fn expire(context: &mut Context<'_>) -> Outcome {
@@ -68,7 +69,8 @@ fn expire_from(context: &mut Context<'_>, base: i64, unit: i64) -> Outcome {
     let at = time.checked_mul(unit).and_then(|time| time.checked_add(base));
     let invalid = || Failure::new(format!("ERR invalid expire time in '{}' command", context.command.name));
     let at = at.ok_or_else(invalid)?;
-    let is_done = update(context.table()?, context.arg(1), |there| {
+    let key = context.arg(1);
+    let is_done = context.table()?.update(key, |there| {
         let Some(there) = there else { return Ok((Change::Keep, false)) };
         let holds = conditions.hold(there.meta.expiry.map(millis), at);
         let change = if !holds {
@@ -80,15 +82,22 @@ fn expire_from(context: &mut Context<'_>, base: i64, unit: i64) -> Outcome {
         };
         Ok((change, holds))
     })?;
+    if is_done {
+        context.notify(Class::Generic, if at <= now_millis() { "del" } else { "expire" }, key);
+    }
     context.reply().integer(i64::from(is_done));
     Ok(())
 }
 
 pub(super) fn persist(context: &mut Context<'_>) -> Outcome {
-    let is_done = update(context.table()?, context.arg(1), |there| {
+    let key = context.arg(1);
+    let is_done = context.table()?.update(key, |there| {
         let has_one = there.is_some_and(|there| there.meta.expiry.is_some());
         Ok((if has_one { Change::Expire(None) } else { Change::Keep }, has_one))
     })?;
+    if is_done {
+        context.notify(Class::Generic, "persist", key);
+    }
     context.reply().integer(i64::from(is_done));
     Ok(())
 }

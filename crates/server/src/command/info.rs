@@ -125,6 +125,8 @@ fn stats(shared: &Shared) -> String {
         ("total_net_output_bytes", &shared.stats.sum(|lane| &lane.output_bytes)),
         ("rejected_connections", &refused),
         ("evicted_keys", &0),
+        ("pubsub_channels", &shared.broker.channels(None).len()),
+        ("pubsub_patterns", &shared.broker.patterns()),
         ("keyspace_hits", &shared.stats.sum(|lane| &lane.hits)),
         ("keyspace_misses", &shared.stats.sum(|lane| &lane.misses)),
     ])

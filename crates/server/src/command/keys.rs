@@ -1,9 +1,11 @@
 //! Keys, whatever their values are.
 
-use hammerspace_store::{Operation, Table};
+use hammerspace_store::Condition;
 
 use super::Context;
+use crate::events::Class;
 use crate::failure::{Failure, Outcome};
+use crate::target::Target;
 use crate::text::{integer, is};
 use crate::value::type_name;
 
@@ -11,7 +13,10 @@ pub(super) fn del(context: &mut Context<'_>) -> Outcome {
     let table = context.table()?;
     let mut deleted = 0;
     for key in context.args_from(1) {
-        deleted += i64::from(table.delete(key)?);
+        if table.delete(key)? {
+            deleted += 1;
+            context.notify(Class::Generic, "del", key);
+        }
     }
     context.reply().integer(deleted);
     Ok(())
@@ -37,59 +42,72 @@ pub(super) fn r#type(context: &mut Context<'_>) -> Outcome {
 }
 
 pub(super) fn rename(context: &mut Context<'_>) -> Outcome {
-    let (source, target) = (context.arg(1), context.arg(2));
-    let table = context.table()?;
-    move_record(table, source, table, target, Replace::Yes)?.ok_or(Failure::NO_SUCH_KEY)?;
+    rename_to(context, Replace::Yes)?;
     context.ok();
     Ok(())
 }
 
 pub(super) fn renamenx(context: &mut Context<'_>) -> Outcome {
-    let (source, target) = (context.arg(1), context.arg(2));
-    let table = context.table()?;
-    let is_done = move_record(table, source, table, target, Replace::No)?.ok_or(Failure::NO_SUCH_KEY)?;
+    let is_done = rename_to(context, Replace::No)?;
     context.reply().integer(i64::from(is_done));
     Ok(())
 }
 
+fn rename_to(context: &Context<'_>, replace: Replace) -> Result<bool, Failure> {
+    let (from, to, table) = (context.arg(1), context.arg(2), context.table()?);
+    let is_done = move_record([table, table], [from, to], replace)?.ok_or(Failure::NO_SUCH_KEY)?;
+    if is_done && from != to {
+        context.notify(Class::Generic, "rename_from", from);
+        context.notify(Class::Generic, "rename_to", to);
+    }
+    Ok(is_done)
+}
+
 pub(super) fn r#move(context: &mut Context<'_>) -> Outcome {
-    let (source, target) = (context.table()?, other_table(context, context.arg(2))?);
-    if source.name() == target.name() {
+    let (key, number) = (context.arg(1), database_number(context, context.arg(2))?);
+    let (source, target) = (context.table()?, context.table_of(number)?);
+    if source.is(target) {
         return Err(Failure::of("ERR source and destination objects are the same"));
     }
-    let key = context.arg(1);
-    let is_done = move_record(source, key, target, key, Replace::No)?.unwrap_or(false);
+    let is_done = move_record([source, target], [key, key], Replace::No)?.unwrap_or(false);
+    if is_done {
+        context.notify(Class::Generic, "move_from", key);
+        context.notify_in(number, Class::Generic, "move_to", key);
+    }
     context.reply().integer(i64::from(is_done));
     Ok(())
 }
 
 pub(super) fn copy(context: &mut Context<'_>) -> Outcome {
-    let (source, mut target, mut replace, mut at) = (context.table()?, context.table()?, Replace::No, 3);
+    let (mut number, mut replace, mut at) = (context.session.database, Replace::No, 3);
     while at < context.count() {
         match context.arg(at) {
             option if is(option, "replace") => replace = Replace::Yes,
             option if is(option, "db") && at + 1 < context.count() => {
                 at += 1;
-                target = other_table(context, context.arg(at))?;
+                number = database_number(context, context.arg(at))?;
             }
             _ => return Err(Failure::SYNTAX),
         }
         at += 1;
     }
+    let (source, target) = (context.table()?, context.table_of(number)?);
     let (from, to) = (context.arg(1), context.arg(2));
-    if source.name() == target.name() && from == to {
+    if source.is(target) && from == to {
         return Err(Failure::of("ERR source and destination objects are the same"));
     }
-    let is_done = copy_record(source, from, target, to, replace)?.unwrap_or(false);
+    let is_done = copy_record([source, target], [from, to], replace)?.unwrap_or(false);
+    if is_done {
+        context.notify_in(number, Class::Generic, "copy_to", to);
+    }
     context.reply().integer(i64::from(is_done));
     Ok(())
 }
 
-/// The table that an argument numbers.
-fn other_table<'c>(context: &Context<'c>, number: &[u8]) -> Result<&'c Table, Failure> {
+/// The database that an argument numbers.
+fn database_number(context: &Context<'_>, number: &[u8]) -> Result<usize, Failure> {
     let number = usize::try_from(integer(number)?).ok().filter(|number| *number < context.shared.databases.len());
-    let number = number.ok_or(Failure::of("ERR DB index is out of range"))?;
-    context.shared.databases.table(number)?.ok_or(Failure::READ_ONLY)
+    number.ok_or(Failure::of("ERR DB index is out of range"))
 }
 
 /// What becomes of a record that is there already.
@@ -99,37 +117,26 @@ enum Replace {
     No,
 }
 
-/// Copies a record, with its kind and expiry, while no other command runs. Says whether there was room for it; `None`
-/// where there is no record.
+/// Copies a record from one table and key to another, with its kind and expiry, while no other command runs. Says whether
+/// there was room for it; `None` where there is no record.
 fn copy_record(
-    source: &Table,
-    from: &[u8],
-    target: &Table,
-    to: &[u8],
+    [source, target]: [Target<'_>; 2],
+    [from, to]: [&[u8]; 2],
     replace: Replace,
 ) -> Result<Option<bool>, Failure> {
-    let Some(value) = source.get(from)? else { return Ok(None) };
-    if replace == Replace::No && target.contains(to)? {
-        return Ok(Some(false));
-    }
-    let put = Operation::Put { kind: value.meta.kind, value: &value, expiry: value.meta.expiry };
-    target.apply(to, &put.into())?;
-    Ok(Some(true))
+    let mut bytes = Vec::new();
+    let Some(meta) = source.read(from, &mut bytes)? else { return Ok(None) };
+    let condition = if replace == Replace::Yes { Condition::Always } else { Condition::Absent };
+    target.put(to, meta.kind, &bytes, meta.expiry, condition).map(Some)
 }
 
 /// The same, and deletes the record where it was.
-fn move_record(
-    source: &Table,
-    from: &[u8],
-    target: &Table,
-    to: &[u8],
-    replace: Replace,
-) -> Result<Option<bool>, Failure> {
-    let is_same = source.name() == target.name() && from == to;
-    if is_same {
-        return Ok(source.contains(from)?.then_some(replace == Replace::Yes));
+fn move_record(tables: [Target<'_>; 2], keys: [&[u8]; 2], replace: Replace) -> Result<Option<bool>, Failure> {
+    let ([source, target], [from, to]) = (tables, keys);
+    if source.is(target) && from == to {
+        return Ok(source.meta(from)?.map(|_| replace == Replace::Yes));
     }
-    let is_done = copy_record(source, from, target, to, replace)?;
+    let is_done = copy_record(tables, keys, replace)?;
     if is_done == Some(true) {
         source.delete(from)?;
     }

@@ -5,14 +5,14 @@
 
 use std::borrow::Cow;
 
-use hammerspace_error::Kind;
 use hammerspace_resp::number;
 use hammerspace_store::ValueKind;
 
 use super::Context;
-use crate::change::{Change, There, update};
 use crate::decimal;
+use crate::events::Class;
 use crate::failure::{Failure, Outcome};
+use crate::target::{Change, There};
 use crate::text::integer;
 use crate::value::as_string;
 
@@ -36,11 +36,14 @@ pub(super) fn decrby(context: &mut Context<'_>) -> Outcome {
 
 fn add(context: &mut Context<'_>, by: i64) -> Outcome {
     let (key, table) = (context.arg(1), context.table()?);
-    let sum = match table.add(key, by) {
+    let merged = table.merge(key, ValueKind::Add, &by.to_le_bytes())?;
+    let sum = match merged.and_then(|merged| merged.number) {
+        Some(sum) => sum,
         // It is of another kind, or the sum is beyond 64 bits.
-        Err(error) if error.kind() == Kind::Invalid => update(table, key, |there| sum(there, by))?,
-        sum => sum?,
+        None => table.update(key, |there| sum(there, by))?,
     };
+    let event = if context.command.name.starts_with("decr") { "decrby" } else { "incrby" };
+    context.notify(Class::String, event, key);
     context.reply().integer(sum);
     Ok(())
 }
@@ -61,13 +64,14 @@ fn sum<'v>(there: Option<There<'_>>, by: i64) -> Result<(Change<'v>, i64), Failu
 }
 
 pub(super) fn incrbyfloat(context: &mut Context<'_>) -> Outcome {
-    let by = context.arg(2);
-    let sum = update(context.table()?, context.arg(1), |there| {
+    let (key, by) = (context.arg(1), context.arg(2));
+    let sum = context.table()?.update(key, |there| {
         let text = there.map_or(Ok(Cow::Borrowed(&b"0"[..])), |there| as_string(there.meta, there.bytes))?;
         let sum = decimal::add(&text, by)?;
         let expiry = there.and_then(|there| there.meta.expiry);
         Ok((Change::bytes(sum.clone().into_bytes(), expiry), sum))
     })?;
+    context.notify(Class::String, "incrbyfloat", key);
     context.reply().bulk(sum.as_bytes());
     Ok(())
 }

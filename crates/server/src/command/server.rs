@@ -17,7 +17,7 @@ pub(super) fn dbsize(context: &mut Context<'_>) -> Outcome {
 
 pub(super) fn flushdb(context: &mut Context<'_>) -> Outcome {
     check_flush(context)?;
-    let name = context.table()?.name();
+    let name = context.table()?.table().name();
     context.shared.databases.store().empty_table(name)?;
     context.ok();
     Ok(())

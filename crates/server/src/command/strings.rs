@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::time::SystemTime;
 
-use hammerspace_error::Kind;
 use hammerspace_resp::number;
-use hammerspace_store::{Condition, Key, Operation, Request, ValueKind};
+use hammerspace_store::{Condition, Key, ValueKind};
 
 use super::Context;
-use crate::change::{Change, There, update};
 use crate::clock::{at_millis, now_millis};
+use crate::events::Class;
 use crate::failure::{Failure, Outcome};
+use crate::target::{Change, There};
 use crate::text::{integer, is};
 use crate::value::as_string;
 
@@ -162,7 +162,7 @@ pub(super) fn set(context: &mut Context<'_>) -> Outcome {
 /// `SET` that depends on what there is.
 fn set_looking(context: &mut Context<'_>, options: &SetOptions) -> Outcome {
     let (key, value) = (context.arg(1), context.arg(2));
-    let (is_done, old) = update(context.table()?, key, |there| {
+    let (is_done, old) = context.table()?.update(key, |there| {
         let old = match there.filter(|_| options.gives_old) {
             Some(there) => Some(as_string(there.meta, there.bytes)?.into_owned()),
             None => None,
@@ -180,6 +180,10 @@ fn set_looking(context: &mut Context<'_>, options: &SetOptions) -> Outcome {
         let change = if holds { Change::bytes(value, expiry) } else { Change::Keep };
         Ok((change, (holds, old)))
     })?;
+    if is_done {
+        let expiry = if let Expiry::At(at) = options.expiry { Some(at) } else { None };
+        tell_set(context, key, expiry);
+    }
     match (options.gives_old, is_done) {
         (true, _) => context.reply_optional(old.as_deref()),
         (false, true) => context.ok(),
@@ -196,8 +200,19 @@ fn put(
     expiry: Option<SystemTime>,
     condition: Condition,
 ) -> Result<bool, Failure> {
-    let operation = Operation::Put { kind: ValueKind::Bytes, value, expiry };
-    Ok(context.table()?.apply(key, &Request::from(operation).when(condition))?.is_done)
+    let is_done = context.table()?.put(key, ValueKind::Bytes, value, expiry, condition)?;
+    if is_done {
+        tell_set(context, key, expiry);
+    }
+    Ok(is_done)
+}
+
+/// Tells of a string that was set.
+fn tell_set(context: &Context<'_>, key: &[u8], expiry: Option<SystemTime>) {
+    context.notify(Class::String, "set", key);
+    if expiry.is_some() {
+        context.notify(Class::Generic, "expire", key);
+    }
 }
 
 pub(super) fn setnx(context: &mut Context<'_>) -> Outcome {
@@ -226,11 +241,14 @@ pub(super) fn getset(context: &mut Context<'_>) -> Outcome {
 }
 
 pub(super) fn getdel(context: &mut Context<'_>) -> Outcome {
-    let old = update(context.table()?, context.arg(1), |there| match there {
+    let old = context.table()?.update(context.arg(1), |there| match there {
         Some(there) => Ok((Change::Delete, Some(as_string(there.meta, there.bytes)?.into_owned()))),
         None => Ok((Change::Keep, None)),
     })?;
     context.count_lookup(old.is_some());
+    if old.is_some() {
+        context.notify(Class::Generic, "del", context.arg(1));
+    }
     context.reply_optional(old.as_deref());
     Ok(())
 }
@@ -245,15 +263,21 @@ pub(super) fn getex(context: &mut Context<'_>) -> Outcome {
     if !is_known {
         return Err(Failure::SYNTAX);
     }
-    let value = update(context.table()?, context.arg(1), |there| {
-        let Some(there) = there else { return Ok((Change::Keep, None)) };
+    let key = context.arg(1);
+    let (event, value) = context.table()?.update(key, |there| {
+        let Some(there) = there else { return Ok((Change::Keep, (None, None))) };
         let value = as_string(there.meta, there.bytes)?.into_owned();
-        let change = match instant(option, time, "getex")? {
-            None if there.meta.expiry.is_none() => Change::Keep,
-            expiry => Change::Expire(expiry),
+        let (change, event) = match instant(option, time, "getex")? {
+            None if there.meta.expiry.is_none() => (Change::Keep, None),
+            None => (Change::Expire(None), Some("persist")),
+            Some(at) if at <= SystemTime::now() => (Change::Delete, Some("del")),
+            Some(at) => (Change::Expire(Some(at)), Some("expire")),
         };
-        Ok((change, Some(value)))
+        Ok((change, (event, Some(value))))
     })?;
+    if let Some(event) = event {
+        context.notify(Class::Generic, event, key);
+    }
     context.count_lookup(value.is_some());
     context.reply_optional(value.as_deref());
     Ok(())
@@ -271,7 +295,7 @@ pub(super) fn msetnx(context: &mut Context<'_>) -> Outcome {
     }
     let table = context.table()?;
     for key in context.args_from(1).step_by(2) {
-        if table.contains(key)? {
+        if table.meta(key)?.is_some() {
             context.reply().integer(0);
             return Ok(());
         }
@@ -289,7 +313,8 @@ fn put_all(context: &Context<'_>, command: &str) -> Outcome {
     let table = context.table()?;
     let args: Vec<_> = context.args_from(1).collect();
     for pair in args.chunks_exact(2) {
-        table.put(pair[0], pair[1])?;
+        table.put(pair[0], ValueKind::Bytes, pair[1], None, Condition::Always)?;
+        context.notify(Class::String, "set", pair[0]);
     }
     Ok(())
 }
@@ -301,15 +326,16 @@ fn wrong_count(command: &str) -> Failure {
 /// Turns a string into kind `append`, which bytes are added to without writing it anew.
 pub(super) fn append(context: &mut Context<'_>) -> Outcome {
     let (key, bytes, table) = (context.arg(1), context.arg(2), context.table()?);
-    let len = match table.append(key, bytes) {
-        Err(error) if error.kind() == Kind::Invalid => update(table, key, |there| {
+    let len = match table.merge(key, ValueKind::Append, bytes)? {
+        Some(merged) => merged.len,
+        None => table.update(key, |there| {
             let text = there.map_or(Ok(Cow::Borrowed(&b""[..])), |there| as_string(there.meta, there.bytes))?;
             let value = [&text, bytes].concat();
             let (len, expiry) = (value.len() as u64, there.and_then(|there| there.meta.expiry));
             Ok((Change::Put { kind: ValueKind::Append, value: value.into(), expiry }, len))
         })?,
-        len => len?,
     };
+    context.notify(Class::String, "append", key);
     context.reply().integer(len as i64);
     Ok(())
 }
@@ -319,7 +345,10 @@ pub(super) fn setrange(context: &mut Context<'_>) -> Outcome {
     let offset = number(context.arg(2)).ok_or(Failure::NOT_AN_INTEGER)?;
     let offset = usize::try_from(offset).map_err(|_| Failure::of("ERR offset is out of range"))?;
     let limit = context.shared.config.bulk_len_max();
-    let len = update(context.table()?, key, |there| set_range(there, offset, bytes, limit))?;
+    let len = context.table()?.update(key, |there| set_range(there, offset, bytes, limit))?;
+    if !bytes.is_empty() {
+        context.notify(Class::String, "setrange", key);
+    }
     context.reply().integer(len as i64);
     Ok(())
 }

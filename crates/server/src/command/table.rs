@@ -12,8 +12,8 @@ pub(crate) type Run = fn(&mut Context<'_>) -> Outcome;
 
 /// The longest name, in bytes.
 const NAME_LEN_MAX: usize = 32;
-/// The flag that is not shown.
-const ALONE: &str = "alone";
+/// The flags that are not shown.
+const OURS: [&str; 2] = ["alone", "whole"];
 
 /// A row of the table of contents.
 pub(super) struct Row {
@@ -54,6 +54,8 @@ pub(crate) struct Command {
     pub(crate) keys: [i32; 3],
     pub(crate) categories: Vec<&'static str>,
     pub(crate) is_alone: bool,
+    /// Whether it is about all keys of a database.
+    pub(crate) is_whole: bool,
     pub(crate) needs_no_login: bool,
     /// `None` for one that has subcommands.
     pub(crate) run: Option<Run>,
@@ -73,12 +75,13 @@ impl Command {
             at,
             name: row.name,
             arity: row.arity,
-            is_alone: has(ALONE),
+            is_alone: has("alone"),
+            is_whole: has("whole"),
             needs_no_login: has("no_auth"),
             keys: row.keys,
             categories: row.categories.split_whitespace().collect(),
             run: row.run,
-            flags: words.into_iter().filter(|flag| *flag != ALONE).collect(),
+            flags: words.into_iter().filter(|flag| !OURS.contains(flag)).collect(),
         }
     }
 

@@ -87,3 +87,93 @@ fn the_table_of_commands_is_that_of_redis() {
     }
     assert!(commands.len() > 50);
 }
+
+/// They could not see what the transaction has changed so far.
+#[test]
+fn commands_on_all_keys_break_a_transaction() {
+    let ours = Ours::start();
+    let mut client = ours.client();
+    for command in ["DBSIZE", "KEYS *", "SCAN 0", "RANDOMKEY", "FLUSHDB", "FLUSHALL"] {
+        client.say("MULTI");
+        client.say("SET k v");
+        assert!(matches!(client.say(command), Value::Error(_)), "{command}");
+        assert!(matches!(client.say("EXEC"), Value::Error(text) if text.starts_with(b"EXECABORT")));
+        assert_eq!(client.say("EXISTS k"), Value::Integer(0));
+    }
+}
+
+/// One that is too large for a batch changes nothing.
+#[test]
+fn a_transaction_is_made_as_a_whole_or_not_at_all() {
+    let ours = Ours::start();
+    let mut client = ours.client();
+    client.say("MULTI");
+    let value = vec![b'x'; 1 << 20];
+    for at in 0..20 {
+        client.ask(&[b"SET", format!("k{at}").as_bytes(), &value]);
+    }
+    assert!(matches!(client.say("EXEC"), Value::Error(text) if text.starts_with(b"EXECABORT")));
+    assert_eq!(client.say("DBSIZE"), Value::Integer(0));
+}
+
+/// Two clients move money between accounts, and a third adds all accounts up, each in transactions.
+#[test]
+fn transactions_of_several_clients_do_not_see_halves() {
+    let ours = Ours::start();
+    ours.client().say("MSET a 500 b 500");
+    std::thread::scope(|scope| {
+        for (from, to) in [("a", "b"), ("b", "a")] {
+            let mut client = ours.client();
+            scope.spawn(move || {
+                for _ in 0..300 {
+                    client.say("MULTI");
+                    client.ask(&["DECR", from]);
+                    client.ask(&["INCR", to]);
+                    assert!(matches!(client.say("EXEC"), Value::Array(_)));
+                }
+            });
+        }
+        let mut client = ours.client();
+        scope.spawn(move || {
+            for _ in 0..300 {
+                client.say("MULTI");
+                client.say("GET a");
+                client.say("GET b");
+                let Value::Array(sums) = client.say("EXEC") else { panic!("no sums") };
+                let number = |value: &Value| match value {
+                    Value::Bulk(text) => String::from_utf8_lossy(text).parse::<i64>().unwrap(),
+                    other => panic!("{other:?}"),
+                };
+                assert_eq!(sums.iter().map(number).sum::<i64>(), 1000);
+            }
+        });
+    });
+}
+
+#[test]
+fn our_own_commands_change_by_version_and_by_kind() {
+    let ours = Ours::start();
+    let mut client = ours.client();
+    assert_eq!(client.say("HS.VERSION k"), Value::Null);
+    let Value::Integer(first) = client.say("HS.CAS k 0 one") else { panic!("not absent") };
+    assert_eq!(client.say("HS.VERSION k"), Value::Integer(first));
+    assert_eq!(client.say("HS.CAS k 0 two"), Value::Null, "it is there");
+    let Value::Integer(second) = client.ask(&["HS.CAS", "k", &first.to_string(), "two"]) else { panic!("refused") };
+    assert_eq!(client.ask(&["HS.CAS", "k", &first.to_string(), "three"]), Value::Null, "it has version {second}");
+    assert_eq!(client.say("GET k"), bulk("two"));
+    for (merge, wanted) in
+        [("m max 3", 3), ("m max 7", 7), ("m max 5", 7), ("n min 5", 5), ("n min 2", 2), ("l append abc", 3)]
+    {
+        assert_eq!(client.say(&format!("HS.MERGE {merge}")), Value::Integer(wanted), "{merge}");
+    }
+    client.say("MULTI");
+    for merge in ["m max 9", "n min 1", "l append de", "s add 4", "m add 1"] {
+        client.say(&format!("HS.MERGE {merge}"));
+    }
+    let Value::Array(merged) = client.say("EXEC") else { panic!("not executed") };
+    assert_eq!(merged[..4], [9, 1, 5, 4].map(Value::Integer));
+    assert!(matches!(merged[4], Value::Error(_)), "a number of another kind");
+    let kind = |key: &str| ours.store.default_table().get(key).unwrap().unwrap().meta.kind;
+    assert_eq!(["m", "n", "l", "s"].map(kind), [ValueKind::Max, ValueKind::Min, ValueKind::Append, ValueKind::Add]);
+    assert!(matches!(client.say("HS.MERGE k nonsense 1"), Value::Error(_)));
+}
