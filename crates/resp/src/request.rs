@@ -4,8 +4,8 @@
 //! *2\r\n $3\r\nGET\r\n $3\r\nkey\r\n        or on one line: GET key\n
 //! ```
 //!
-//! A parser looks at each byte once. Where a request is not complete, it remembers how far it came; the caller appends
-//! what arrives and asks again, with a buffer that still begins where the request does.
+//! A parser looks at each byte once. Where a request is not complete, it remembers how far it came; the
+//! caller appends what arrives and asks again, with a buffer that still begins where the request does.
 
 use std::ops::Range;
 
@@ -72,8 +72,8 @@ impl<'b> Request<'b> {
         self.args.get(at).map(|range| &self.bytes[range.clone()])
     }
 
-    /// Where an argument lies, from the request's first byte on; `None` for a request on one line, whose arguments are
-    /// copies.
+    /// Where an argument lies, from the request's first byte on; `None` for a request on one line, whose
+    /// arguments are copies.
     #[inline]
     pub fn range(&self, at: usize) -> Option<Range<usize>> {
         if self.is_inline { None } else { self.args.get(at).cloned() }
@@ -121,7 +121,8 @@ impl Parser {
         Self { limits, ..Self::default() }
     }
 
-    /// The request that begins the buffer; `None` until all of it is there. O(bytes that came since the last call).
+    /// The request that begins the buffer; `None` until all of it is there. O(bytes that came since the last
+    /// call).
     ///
     /// ```
     /// # use hammerspace_resp::Parser;

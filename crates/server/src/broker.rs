@@ -65,8 +65,8 @@ impl Broker {
         self.subscriptions.load(Relaxed) > 0
     }
 
-    /// Sends a message to all that listen; says to how many. A client that leaves more than `len_max` bytes unread is
-    /// closed.
+    /// Sends a message to all that listen; says to how many. A client that leaves more than `len_max` bytes
+    /// unread is closed.
     pub(crate) fn publish(&self, channel: &[u8], message: &[u8], len_max: usize) -> usize {
         if !self.has_listeners() {
             return 0;

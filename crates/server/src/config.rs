@@ -43,7 +43,8 @@ enum Unit {
     Bytes,
 }
 
-/// A setting that is a number: its name, its unit, the least and the greatest that it can be, and the default.
+/// A setting that is a number: its name, its unit, the least and the greatest that it can be, and the
+/// default.
 struct Ranged(&'static str, Unit, i64, i64, i64);
 
 const NUMBERS: [Ranged; 10] = [

@@ -4,8 +4,8 @@
 //! loop { wait for bytes, mail or the end ──► burst: execute what is complete ──► write all replies }
 //! ```
 //!
-//! - Nothing is read while replies are unwritten. So a client that does not read is not served, and costs what one burst
-//!   and one reply cost.
+//! - Nothing is read while replies are unwritten. So a client that does not read is not served, and costs
+//!   what one burst and one reply cost.
 //! - A burst ends early when replies come to `OUTPUT_PAUSE`, and goes on when they are written.
 //! - Adjacent GETs of a burst are looked up as one batch.
 //! - A connection that waits holds next to no buffers: it reads into one that its loop's connections share.
@@ -102,7 +102,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
-    /// Waits for bytes, for what others send, or for the end: of the server, or of the time that a client may be idle.
+    /// Waits for bytes, for what others send, or for the end: of the server, or of the time that a client may
+    /// be idle.
     async fn wait(&mut self, stop: &mut watch::Receiver<bool>) -> io::Result<Event> {
         let idle = self.shared.config.patience(self.session.is_authenticated);
         let (stream, input) = (&mut self.stream, &mut self.input);

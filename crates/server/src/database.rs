@@ -1,7 +1,8 @@
 //! Databases by number: tables of the store first, spaces behind them.
 //!
-//! A numbered database is a table: 0 is the default table, and N the table named N, which the first `SELECT N` creates.
-//! A space is read-only and follows `current`: each command reads the version that is current when it begins.
+//! A numbered database is a table: 0 is the default table, and N the table named N, which the first `SELECT
+//! N` creates. A space is read-only and follows `current`: each command reads the version that is current
+//! when it begins.
 
 use std::cell::RefCell;
 use std::sync::OnceLock;
@@ -96,7 +97,8 @@ impl Databases {
         Ok(table)
     }
 
-    /// A database to read, as the transaction that is executed has made it. A space moves on to its current version first.
+    /// A database to read, as the transaction that is executed has made it. A space moves on to its current
+    /// version first.
     pub(crate) fn get<'d>(&'d self, number: usize, overlay: Option<&'d RefCell<Overlay>>) -> Result<Database<'d>> {
         if let Some(table) = self.table(number)? {
             return Ok(Database::Table(Target::new(table, overlay)));
@@ -146,7 +148,8 @@ impl Database<'_> {
         }
     }
 
-    /// Shows some keys from a cursor on, and gives the next one: 0 at the end, as at the beginning. Any number is a cursor.
+    /// Shows some keys from a cursor on, and gives the next one: 0 at the end, as at the beginning. Any
+    /// number is a cursor.
     pub(crate) fn scan(self, cursor: u64, count: usize, mut show: impl FnMut(&[u8], Meta)) -> Result<u64> {
         match self {
             Self::Table(table) => {

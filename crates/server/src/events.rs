@@ -1,11 +1,13 @@
-//! Keyspace notifications: messages about what commands did to keys, as `notify-keyspace-events` asks for them.
+//! Keyspace notifications: messages about what commands did to keys, as `notify-keyspace-events` asks for
+//! them.
 //!
 //! What ends by its expiry ends without a command, so there is no event `expired`.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Letters of the setting, in the order in which it is shown. `A` stands for all classes, which are those from `g` on.
+/// Letters of the setting, in the order in which it is shown. `A` stands for all classes, which are those
+/// from `g` on.
 const LETTERS: &[u8] = b"g$lshzxetdmnKE";
 /// The classes that `A` stands for: all but key misses and new keys.
 const ALL: &[u8] = b"g$lshzxetd";

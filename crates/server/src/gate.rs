@@ -1,7 +1,7 @@
 //! Commands on several keys run alone.
 //!
-//! Every loop has a lock of its own. A loop holds it while a command on one key runs, so those of different loops never
-//! wait for each other. A command that must run alone holds all of them, taken in order.
+//! Every loop has a lock of its own. A loop holds it while a command on one key runs, so those of different
+//! loops never wait for each other. A command that must run alone holds all of them, taken in order.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,5 @@
-//! Patterns over keys and channels, as Redis matches them: `*`, `?`, `[a-z]`, `[^a-z]`, and a backslash before any of these.
+//! Patterns over keys and channels, as Redis matches them: `*`, `?`, `[a-z]`, `[^a-z]`, and a backslash
+//! before any of these.
 //!
 //! A star that fails is tried again only for the last star, so the time is O(pattern × text) for any pattern.
 

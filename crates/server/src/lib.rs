@@ -7,13 +7,15 @@
 //! ```
 //!
 //! What always holds:
-//! 1. **A loop per core.** A connection belongs to one thread from its first byte to its last. A command runs to its end
-//!    on that thread; nothing waits while it holds a lock.
-//! 2. **A change of one record is one operation of the store**, conditional on the version that was read where it depends
-//!    on the value. A command on several keys runs alone (`gate.rs`), so no client sees half of it.
-//! 3. **Memory is bounded by configuration, not by clients**: limits on connections, on input, on output that is not
-//!    read. While a client does not read its replies, its requests are not read either.
-//! 4. **A command is in the table of `command/mod.rs`, or it is unknown.** `COMMAND` and access rules answer from that table.
+//! 1. **A loop per core.** A connection belongs to one thread from its first byte to its last. A command runs
+//!    to its end on that thread; nothing waits while it holds a lock.
+//! 2. **A change of one record is one operation of the store**, conditional on the version that was read
+//!    where it depends on the value. A command on several keys runs alone (`gate.rs`), so no client sees half
+//!    of it.
+//! 3. **Memory is bounded by configuration, not by clients**: limits on connections, on input, on output that
+//!    is not read. While a client does not read its replies, its requests are not read either.
+//! 4. **A command is in the table of `command/mod.rs`, or it is unknown.** `COMMAND` and access rules answer
+//!    from that table.
 //!
 //! Semantics and error texts are those of Redis 7; where they differ, `docs/guide/server.md` says so and why.
 #![forbid(unsafe_code)]

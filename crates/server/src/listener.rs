@@ -176,7 +176,8 @@ fn is_loopback(ip: IpAddr) -> bool {
 }
 
 impl Stream<TcpStream, UnixStream> {
-    /// Takes it away from this loop. The other end of a TCP connection is asked now and then whether it is still there.
+    /// Takes it away from this loop. The other end of a TCP connection is asked now and then whether it is
+    /// still there.
     fn into_std(self, keepalive: Option<Duration>) -> io::Result<Stream<net::TcpStream, unix::UnixStream>> {
         Ok(match self {
             Self::Tcp(stream) => {

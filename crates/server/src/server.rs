@@ -115,7 +115,8 @@ impl Server {
         &self.addresses
     }
 
-    /// Tells it to stop: it accepts nobody any more, answers what it has received, and closes all connections.
+    /// Tells it to stop: it accepts nobody any more, answers what it has received, and closes all
+    /// connections.
     pub fn stop(&self) {
         self.shared.stop.send_replace(true);
     }

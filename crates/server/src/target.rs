@@ -1,11 +1,11 @@
 //! A table as commands see it: changed at once, or as a part of a transaction.
 //!
-//! Outside of a transaction, a change that depends on a value is made on the condition that the record still has the
-//! version that was read. Where it has not, another client was faster, and the change is decided anew. So it is one
-//! operation to everyone who looks.
+//! Outside of a transaction, a change that depends on a value is made on the condition that the record still
+//! has the version that was read. Where it has not, another client was faster, and the change is decided
+//! anew. So it is one operation to everyone who looks.
 //!
-//! Inside, nothing is changed until the end. An overlay holds what the commands so far have made of the records that
-//! they changed, and becomes one batch (`transaction.rs`). No other command runs meanwhile.
+//! Inside, nothing is changed until the end. An overlay holds what the commands so far have made of the
+//! records that they changed, and becomes one batch (`transaction.rs`). No other command runs meanwhile.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -189,8 +189,8 @@ impl<'t> Target<'t> {
         Ok(was_there)
     }
 
-    /// Merges an operand where that needs no look at the value: O(operand). `None` where it does, since there is a value of
-    /// another kind or inside of a transaction.
+    /// Merges an operand where that needs no look at the value: O(operand). `None` where it does, since there
+    /// is a value of another kind or inside of a transaction.
     pub(crate) fn merge(
         self,
         key: &[u8],

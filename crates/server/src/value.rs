@@ -20,7 +20,8 @@ pub(crate) fn as_number(kind: ValueKind, bytes: &[u8]) -> Option<i64> {
     if kind.is_number() { bytes.try_into().ok().map(i64::from_le_bytes) } else { None }
 }
 
-/// A value as a string: bytes as they are, a number as its digits. [`Failure::WRONG_TYPE`] where it is neither.
+/// A value as a string: bytes as they are, a number as its digits. [`Failure::WRONG_TYPE`] where it is
+/// neither.
 pub(crate) fn as_string(meta: Meta, bytes: &[u8]) -> Result<Cow<'_, [u8]>, Failure> {
     match as_number(meta.kind, bytes) {
         Some(number) => Ok(Cow::Owned(digits(number).as_ref().to_vec())),

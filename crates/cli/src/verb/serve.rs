@@ -27,7 +27,8 @@ pub(crate) struct Serve {
     /// A space, as a read-only database of this name
     #[arg(long = "space", value_name = "NAME=DIRECTORY", value_parser = named)]
     spaces: Vec<(String, PathBuf)>,
-    /// An address to listen on, such as 127.0.0.1:6379 or 6379 [default: 127.0.0.1:6379, unless --unix is given]
+    /// An address to listen on, such as 127.0.0.1:6379 or 6379 [default: 127.0.0.1:6379, unless --unix is
+    /// given]
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     listen: Vec<SocketAddr>,
     /// A Unix socket to listen on

@@ -1,7 +1,7 @@
 //! HyperLogLog: values of kind `hll`, in the storage format that PostgreSQL's extension reads.
 //!
-//! An element is hashed as PostgreSQL's `hll_hash_bytea` does. So what clients count, a local reader and PostgreSQL can
-//! unite with what they have counted.
+//! An element is hashed as PostgreSQL's `hll_hash_bytea` does. So what clients count, a local reader and
+//! PostgreSQL can unite with what they have counted.
 
 use hammerspace_store::hll::{HllBuf, hash};
 use hammerspace_store::{Key, ValueKind};

@@ -168,8 +168,8 @@ impl<'b> Burst<'b> {
         end
     }
 
-    /// Looks up the keys behind the first `done`, and counts them there, up to one that cannot be read or that there is
-    /// no room for.
+    /// Looks up the keys behind the first `done`, and counts them there, up to one that cannot be read or
+    /// that there is no room for.
     fn look_up(&mut self, keys: &[Key<'_>], done: &mut usize) -> Outcome {
         let Self { shared, session, output, lane, .. } = self;
         let _shared = shared.gate.share(*lane);

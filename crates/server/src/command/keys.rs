@@ -117,8 +117,8 @@ enum Replace {
     No,
 }
 
-/// Copies a record from one table and key to another, with its kind and expiry, while no other command runs. Says whether
-/// there was room for it; `None` where there is no record.
+/// Copies a record from one table and key to another, with its kind and expiry, while no other command runs.
+/// Says whether there was room for it; `None` where there is no record.
 fn copy_record(
     [source, target]: [Target<'_>; 2],
     [from, to]: [&[u8]; 2],

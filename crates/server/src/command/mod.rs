@@ -1,9 +1,9 @@
 //! The commands: this table of contents, and a file for each family.
 //!
-//! A row has what `COMMAND` says of a command: its name, its arity (a negative one is a minimum), its flags, where its
-//! keys are (first, last, step), and the categories that access rules know it by. A name with a bar is a subcommand.
-//! Two flags are ours, and not shown. While a command that is `alone` runs, no other does. One that is `whole` looks at all
-//! keys of a database, and may not be part of a transaction.
+//! A row has what `COMMAND` says of a command: its name, its arity (a negative one is a minimum), its flags,
+//! where its keys are (first, last, step), and the categories that access rules know it by. A name with a bar
+//! is a subcommand. Two flags are ours, and not shown. While a command that is `alone` runs, no other does.
+//! One that is `whole` looks at all keys of a database, and may not be part of a transaction.
 
 #![expect(clippy::unnecessary_wraps, reason = "all commands have one signature")]
 

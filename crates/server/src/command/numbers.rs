@@ -1,7 +1,7 @@
 //! Strings that are numbers.
 //!
-//! A number that is counted with is a record of kind `add`, which is changed where it lies. A string of canonical digits
-//! becomes one in the same operation that adds to it.
+//! A number that is counted with is a record of kind `add`, which is changed where it lies. A string of
+//! canonical digits becomes one in the same operation that adds to it.
 
 use std::borrow::Cow;
 

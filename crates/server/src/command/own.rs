@@ -60,7 +60,8 @@ pub(super) fn merge(context: &mut Context<'_>) -> Outcome {
     Ok(())
 }
 
-/// What merging an operand gives, with the number or the length that there is then. The rules are those of the store.
+/// What merging an operand gives, with the number or the length that there is then. The rules are those of
+/// the store.
 fn merged<'v>(
     there: Option<There<'_>>,
     kind: ValueKind,

@@ -64,7 +64,8 @@ pub(super) fn punsubscribe(context: &mut Context<'_>) -> Outcome {
     leave(context, Topic::Pattern, "punsubscribe")
 }
 
-/// Leaves the channels that are named, or all. There is one reply for each, and one where there is none to leave.
+/// Leaves the channels that are named, or all. There is one reply for each, and one where there is none to
+/// leave.
 fn leave(context: &mut Context<'_>, topic: Topic, verb: &str) -> Outcome {
     let mut names: Vec<Vec<u8>> = context.args_from(1).map(<[u8]>::to_vec).collect();
     if names.is_empty() {

@@ -1,4 +1,5 @@
-//! Enumeration of keys. Integer keys of a store have no bytes that a client could name them by, and are left out.
+//! Enumeration of keys. Integer keys of a store have no bytes that a client could name them by, and are left
+//! out.
 
 use hammerspace_resp::Encoder;
 

@@ -50,7 +50,8 @@ pub(crate) struct Command {
     pub(crate) arity: i32,
     /// Its flags, as `COMMAND` shows them.
     pub(crate) flags: Vec<&'static str>,
-    /// Where its keys are: the first, the last, counted from the end where it is negative, and the step between them.
+    /// Where its keys are: the first, the last, counted from the end where it is negative, and the step
+    /// between them.
     pub(crate) keys: [i32; 3],
     pub(crate) categories: Vec<&'static str>,
     pub(crate) is_alone: bool,

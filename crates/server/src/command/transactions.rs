@@ -1,7 +1,7 @@
 //! Transactions: `MULTI` queues, `EXEC` executes what was queued, alone, and commits it as one batch.
 //!
-//! Its changes are all in the store or none of them: to clients, to the next owner if this process dies, and to a log. A
-//! command that fails does not undo the others, as in Redis.
+//! Its changes are all in the store or none of them: to clients, to the next owner if this process dies, and
+//! to a log. A command that fails does not undo the others, as in Redis.
 
 use std::cell::RefCell;
 

@@ -7,8 +7,8 @@
 //! - `~`: only what kind of value they are is compared;
 //! - `<` alone: no request; the next message that comes by itself is compared.
 //!
-//! `differences.txt` names the requests that are answered differently, each with the reason. One that is answered alike is
-//! an error, so the list stays true.
+//! `differences.txt` names the requests that are answered differently, each with the reason. One that is
+//! answered alike is an error, so the list stays true.
 
 use std::collections::BTreeMap;
 use std::mem::discriminant;
