@@ -1,7 +1,7 @@
 //! The server: any Redis client in front of a store and of spaces.
 //!
 //! ```text
-//! socket ──► Connection ── requests of a buffer ──► command::execute ──► Database: a table of the store, or a space
+//! socket ──► Connection ── requests of a buffer ──► command::execute ──► Database: a table, or a space
 //!    ▲           │                                        │
 //!    └── replies ┘ ◄── outbox: messages, pushes ◄─────────┴──► Registry: the other connections
 //! ```

@@ -59,7 +59,8 @@ pub(crate) struct Shared {
 ///
 /// let store = Store::anonymous(&StoreOptions::with_limit(64 << 20))?;
 /// let loopback = Address::Tcp(([127, 0, 0, 1], 0).into());
-/// let server = Server::start(store.clone(), Vec::new(), &Options { listen: vec![loopback], ..Options::default() })?;
+/// let options = Options { listen: vec![loopback], ..Options::default() };
+/// let server = Server::start(store.clone(), Vec::new(), &options)?;
 /// println!("redis-cli -p {}", server.addresses()[0].port());
 /// server.stop();
 /// server.wait();

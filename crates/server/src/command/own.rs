@@ -2,9 +2,9 @@
 //!
 //! | command | does |
 //! |---|---|
-//! | `HS.VERSION key` | the version of a record, which no other change of it has had; nothing where there is no record |
-//! | `HS.CAS key version value` | puts a string if the record has this version, or is absent where that is 0; the new version, or nothing |
-//! | `HS.MERGE key kind operand` | merges into a value of any kind: the number that there is then, or its length |
+//! | `HS.VERSION key` | the version of a record, or nothing where there is none |
+//! | `HS.CAS key version value` | puts a string if the record has this version (0: is absent); the new one |
+//! | `HS.MERGE key kind operand` | merges into a value of any kind: its number then, or its length |
 
 use std::borrow::Cow;
 
