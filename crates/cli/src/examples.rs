@@ -26,6 +26,8 @@ pub(crate) const EXAMPLES: &[(&str, &str)] = &[
     ("store table", "hammerspace store table sessions users"),
     ("store put", "hammerspace store put sessions ada online --ttl 30m"),
     ("store get", "hammerspace store get sessions ada"),
+    #[cfg(feature = "server")]
+    ("store import", "hammerspace store import sessions --redis redis://localhost/0"),
     ("store append", "hammerspace store append sessions log 'ada came; '"),
     ("store incr", "hammerspace store incr sessions visits 10"),
     ("store scan", "hammerspace store scan sessions"),

@@ -5,9 +5,10 @@
 //! when it begins.
 
 use std::cell::RefCell;
-use std::sync::OnceLock;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use hammerspace_space::Space;
+use hammerspace_space::{Address, Snapshot, Space};
 use hammerspace_store::{
     Cursor, DEFAULT_TABLE, Error, Key, Kind, Meta, OwnedKey, Result, Store, Table, TableOptions, ValueKind,
 };
@@ -18,18 +19,19 @@ use crate::target::{Overlay, Target};
 pub(crate) struct Databases {
     store: Store,
     tables: Box<[OnceLock<Table>]>,
-    spaces: Vec<(String, Space)>,
+    spaces: Vec<Served>,
 }
 
 /// A database, to be read.
 #[derive(Clone, Copy)]
 pub(crate) enum Database<'d> {
     Table(Target<'d>),
-    Space(&'d Space),
+    Space(&'d Served),
 }
 
 impl Databases {
     pub(crate) fn new(store: Store, tables: usize, spaces: Vec<(String, Space)>) -> Result<Self> {
+        let spaces = spaces.into_iter().map(Served::new).collect();
         let databases = Self { store, tables: (0..tables.max(1)).map(|_| OnceLock::new()).collect(), spaces };
         for number in 0..databases.tables.len() {
             if number == 0 || databases.store.table(&number.to_string()).is_ok() {
@@ -55,14 +57,14 @@ impl Databases {
 
     /// The number of a space by its name.
     pub(crate) fn space_number(&self, name: &[u8]) -> Option<usize> {
-        let at = self.spaces.iter().position(|(space, _)| space.as_bytes() == name)?;
+        let at = self.spaces.iter().position(|served| served.name.as_bytes() == name)?;
         Some(self.tables.len() + at)
     }
 
     /// The names of spaces, with their numbers.
     pub(crate) fn spaces(&self) -> impl Iterator<Item = (usize, &str, &Space)> {
         let numbers = self.tables.len()..;
-        numbers.zip(&self.spaces).map(|(number, (name, space))| (number, name.as_str(), space))
+        numbers.zip(&self.spaces).map(|(number, served)| (number, served.name.as_str(), &served.space))
     }
 
     /// The table of this number, which is created where there is none; `None` for a space.
@@ -103,9 +105,9 @@ impl Databases {
         if let Some(table) = self.table(number)? {
             return Ok(Database::Table(Target::new(table, overlay)));
         }
-        let (_, space) = &self.spaces[number - self.tables.len()];
-        space.refresh()?;
-        Ok(Database::Space(space))
+        let served = &self.spaces[number - self.tables.len()];
+        served.space.refresh()?;
+        Ok(Database::Space(served))
     }
 }
 
@@ -117,7 +119,9 @@ impl Database<'_> {
     pub(crate) fn read(self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Meta>> {
         match self {
             Self::Table(table) => table.read(key, out),
-            Self::Space(space) => Ok(space.get_with(key, |value| out.extend_from_slice(value))?.map(|()| OF_SPACE)),
+            Self::Space(Served { space, .. }) => {
+                Ok(space.get_with(key, |value| out.extend_from_slice(value))?.map(|()| OF_SPACE))
+            }
         }
     }
 
@@ -125,7 +129,7 @@ impl Database<'_> {
     pub(crate) fn meta(self, key: &[u8]) -> Result<Option<Meta>> {
         match self {
             Self::Table(table) => table.meta(key),
-            Self::Space(space) => Ok(space.contains(key)?.then_some(OF_SPACE)),
+            Self::Space(Served { space, .. }) => Ok(space.contains(key)?.then_some(OF_SPACE)),
         }
     }
 
@@ -133,7 +137,7 @@ impl Database<'_> {
     pub(crate) fn read_many(self, keys: &[Key<'_>], mut each: impl FnMut(Option<(Meta, &[u8])>)) -> Result<()> {
         match self {
             Self::Table(table) => table.read_many(keys, each),
-            Self::Space(space) => {
+            Self::Space(Served { space, .. }) => {
                 let keys = keys.iter().map(|key| match key {
                     Key::Bytes(key) => *key,
                     Key::Integer(_) => unreachable!("keys of clients are bytes"),
@@ -161,7 +165,7 @@ impl Database<'_> {
                 }
                 Ok(next.map_or(0, Cursor::to_word))
             }
-            Self::Space(space) => scan_space(space, cursor, count, show),
+            Self::Space(served) => served.scan(cursor, count, show),
         }
     }
 
@@ -169,7 +173,7 @@ impl Database<'_> {
     pub(crate) fn random_cursor(self) -> u64 {
         match self {
             Self::Table(_) => fastrand::u64(..) >> 32 << 32,
-            Self::Space(space) => fastrand::u64(..space.len().max(1)),
+            Self::Space(Served { space, .. }) => fastrand::u64(..space.len().max(1)),
         }
     }
 
@@ -177,18 +181,68 @@ impl Database<'_> {
     pub(crate) fn len(self) -> Result<u64> {
         match self {
             Self::Table(table) => table.table().len(),
-            Self::Space(space) => Ok(space.len()),
+            Self::Space(Served { space, .. }) => Ok(space.len()),
         }
     }
 }
 
-/// The same of a space: a cursor is a number of pairs, in the order in which they were last written.
-fn scan_space(space: &Space, cursor: u64, count: usize, mut show: impl FnMut(&[u8], Meta)) -> Result<u64> {
-    let snapshot = space.snapshot();
-    let mut at = cursor;
-    for pair in snapshot.iter().skip(cursor as usize).take(count) {
-        show(&pair?.0, OF_SPACE);
-        at += 1;
+/// Places that are remembered for cursors that clients hold.
+const PLACES_MAX: usize = 256;
+
+/// A space, by its name, and where enumerations of it have come to.
+pub(crate) struct Served {
+    name: String,
+    space: Space,
+    places: Mutex<VecDeque<Place>>,
+}
+
+/// Where the pairs behind a cursor begin, in a version.
+struct Place {
+    uid: Option<String>,
+    cursor: u64,
+    address: Address,
+}
+
+impl Served {
+    pub(crate) fn new((name, space): (String, Space)) -> Self {
+        Self { name, space, places: Mutex::default() }
     }
-    Ok(if at < snapshot.len() && at > cursor { at } else { 0 })
+
+    /// As [`Database::scan`]. A cursor is a number of pairs, in the order in which they were last written.
+    fn scan(&self, cursor: u64, count: usize, mut show: impl FnMut(&[u8], Meta)) -> Result<u64> {
+        let snapshot = self.space.snapshot();
+        let Some(from) = self.place(&snapshot, cursor)? else { return Ok(0) };
+        let (page, next) = snapshot.page(from, count)?;
+        for (key, _) in &page {
+            show(key, OF_SPACE);
+        }
+        let Some(address) = next else { return Ok(0) };
+        let cursor = cursor + page.len() as u64;
+        let mut places = self.places();
+        places.push_front(Place { uid: snapshot.uid().map(str::to_owned), cursor, address });
+        places.truncate(PLACES_MAX);
+        Ok(cursor)
+    }
+
+    /// Where a cursor's pairs begin: remembered, or found from the first pair on. `None` where there are
+    /// none.
+    #[expect(clippy::option_option, reason = "the first pair has no address yet")]
+    fn place(&self, snapshot: &Snapshot, cursor: u64) -> Result<Option<Option<Address>>> {
+        if cursor == 0 {
+            return Ok(Some(None));
+        }
+        let is_it = |place: &&Place| place.cursor == cursor && place.uid.as_deref() == snapshot.uid();
+        if let Some(place) = self.places().iter().find(is_it) {
+            return Ok(Some(Some(place.address)));
+        }
+        if cursor >= snapshot.len() {
+            return Ok(None);
+        }
+        let (_, next) = snapshot.page(None, cursor as usize)?;
+        Ok(next.map(Some))
+    }
+
+    fn places(&self) -> MutexGuard<'_, VecDeque<Place>> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

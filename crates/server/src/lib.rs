@@ -35,6 +35,7 @@ mod failure;
 mod gate;
 mod glob;
 mod listener;
+mod monitor;
 mod options;
 mod registry;
 mod server;

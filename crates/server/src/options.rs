@@ -17,6 +17,8 @@ pub enum Address {
 pub struct Options {
     /// Where it listens.
     pub listen: Vec<Address>,
+    /// Where `/metrics`, `/healthz` and `/readyz` are served, by HTTP.
+    pub monitor: Option<SocketAddr>,
     /// Threads that serve connections; as many as cores by default.
     pub loops: usize,
     /// Numbered databases, each of which is a table of the store. Spaces have the numbers behind them.
@@ -33,6 +35,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             listen: Vec::new(),
+            monitor: None,
             loops: std::thread::available_parallelism().map_or(1, usize::from),
             databases: 16,
             clients_max: 10_000,

@@ -1,6 +1,6 @@
 //! A server: its loops, from the first connection to the last.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -21,6 +21,7 @@ use crate::database::Databases;
 use crate::events::Events;
 use crate::gate::Gate;
 use crate::listener::{Accepted, Listener, Stream};
+use crate::monitor;
 use crate::options::Options;
 use crate::registry::Registry;
 use crate::session::Session;
@@ -70,12 +71,15 @@ pub struct Server {
     shared: Arc<Shared>,
     loops: Vec<JoinHandle<()>>,
     addresses: Vec<SocketAddr>,
+    monitor: Option<SocketAddr>,
 }
 
 impl Server {
     /// Serves a store, which this process owns, and spaces by their names. Listens when it returns.
     pub fn start(store: Store, spaces: Vec<(String, Space)>, options: &Options) -> Result<Self> {
         let listeners = options.listen.iter().map(Listener::bind).collect::<Result<Vec<_>>>()?;
+        let monitor = options.monitor.map(monitor::bind).transpose()?;
+        let monitored = monitor.as_ref().and_then(|socket| socket.local_addr().ok());
         let addresses = listeners.iter().filter_map(Listener::address).collect();
         let loops = options.loops.max(1);
         let commands = Table::new();
@@ -93,14 +97,14 @@ impl Server {
             run_id: (0..40).map(|_| fastrand::char('a'..='f')).collect(),
             stop: watch::channel(false).0,
         });
-        let mut server = Self { shared, loops: Vec::new(), addresses };
-        server.run(listeners, loops)?;
+        let mut server = Self { shared, loops: Vec::new(), addresses, monitor: monitored };
+        server.run(First { listeners, monitor }, loops)?;
         Ok(server)
     }
 
-    fn run(&mut self, listeners: Vec<Listener>, loops: usize) -> Result<()> {
+    fn run(&mut self, first: First, loops: usize) -> Result<()> {
         let (senders, receivers): (Vec<_>, Vec<_>) = (0..loops).map(|_| mpsc::unbounded_channel()).unzip();
-        let mut first = Some((listeners, senders));
+        let mut first = Some((first, senders));
         for (lane, receiver) in receivers.into_iter().enumerate() {
             let runtime = Builder::new_current_thread().enable_all().build().doing("start a loop")?;
             let (shared, first) = (self.shared.clone(), first.take());
@@ -114,6 +118,11 @@ impl Server {
     /// The TCP addresses that it listens on.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
+    }
+
+    /// The address that it is monitored at.
+    pub fn monitor(&self) -> Option<SocketAddr> {
+        self.monitor
     }
 
     /// Tells it to stop: it accepts nobody any more, answers what it has received, and closes all
@@ -147,6 +156,13 @@ impl Stopper {
     }
 }
 
+/// What the first loop does for all of them.
+#[derive(Default)]
+struct First {
+    listeners: Vec<Listener>,
+    monitor: Option<TcpListener>,
+}
+
 type Receiver = mpsc::UnboundedReceiver<Accepted>;
 type Senders = Vec<mpsc::UnboundedSender<Accepted>>;
 
@@ -156,12 +172,15 @@ fn run_loop(
     shared: &Arc<Shared>,
     lane: usize,
     mut receiver: Receiver,
-    first: Option<(Vec<Listener>, Senders)>,
+    first: Option<(First, Senders)>,
 ) {
     runtime.block_on(async {
         let mut acceptors = JoinSet::new();
-        let (listeners, senders) = first.unwrap_or_default();
-        for listener in listeners {
+        let (first, senders) = first.unwrap_or_default();
+        if let Some(socket) = first.monitor {
+            acceptors.spawn(monitor::serve(socket, shared.clone()));
+        }
+        for listener in first.listeners {
             acceptors.spawn(accept(listener, senders.clone(), shared.clone()));
         }
         let mut connections = JoinSet::new();

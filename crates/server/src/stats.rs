@@ -21,6 +21,36 @@ pub(crate) struct Lane {
     pub(crate) hits: AtomicU64,
     pub(crate) misses: AtomicU64,
     commands: Box<[Calls]>,
+    families: [Histogram; FAMILIES.len()],
+}
+
+/// The families that latencies are counted by: the categories of commands, and whatever is of none of them.
+pub(crate) const FAMILIES: [&str; 7] =
+    ["string", "keyspace", "hyperloglog", "transaction", "pubsub", "connection", "other"];
+/// Buckets of a histogram: the first takes what lasts up to a microsecond, each further one twice that.
+pub(crate) const BUCKETS: usize = 24;
+
+/// How often commands took how long.
+#[derive(Debug, Default)]
+pub(crate) struct Histogram {
+    buckets: [AtomicU64; BUCKETS],
+    nanos: AtomicU64,
+}
+
+/// The same, added up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Latencies {
+    pub(crate) buckets: [u64; BUCKETS],
+    pub(crate) nanos: u64,
+}
+
+impl Histogram {
+    fn add(&self, calls: u64, took: Duration) {
+        let micros = took.as_nanos().div_ceil(1000 * u128::from(calls.max(1))).max(1) as u64;
+        let bucket = micros.next_power_of_two().ilog2() as usize;
+        self.buckets[bucket.min(BUCKETS - 1)].fetch_add(calls, Relaxed);
+        self.nanos.fetch_add(took.as_nanos() as u64, Relaxed);
+    }
 }
 
 /// Those of a command.
@@ -85,6 +115,18 @@ impl Stats {
         }
     }
 
+    /// How long the commands of a family took.
+    pub(crate) fn latencies(&self, family: usize) -> Latencies {
+        let mut sum = Latencies::default();
+        for histogram in self.lanes.iter().map(|lane| &lane.families[family]) {
+            for (sum, bucket) in sum.buckets.iter_mut().zip(&histogram.buckets) {
+                *sum += bucket.load(Relaxed);
+            }
+            sum.nanos += histogram.nanos.load(Relaxed);
+        }
+        sum
+    }
+
     /// Begins to count anew.
     pub(crate) fn reset(&self) {
         self.connections.store(0, Relaxed);
@@ -101,10 +143,13 @@ impl Lane {
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             commands: (0..commands).map(|_| Calls::default()).collect(),
+            families: Default::default(),
         }
     }
 
-    pub(crate) fn count_calls(&self, at: usize, calls: u64, took: Duration) {
+    /// Counts calls of a command, of this family, which took so long together.
+    pub(crate) fn count_calls(&self, at: usize, family: usize, calls: u64, took: Duration) {
+        self.families[family].add(calls, took);
         self.commands[at].made.fetch_add(calls, Relaxed);
         self.commands[at].nanos.fetch_add(took.as_nanos() as u64, Relaxed);
     }

@@ -64,4 +64,4 @@ pub use writer::{Unpublished, Writer};
 
 pub use hammerspace_error::{Error, Kind, Result};
 pub use hammerspace_os::Paging;
-pub use hammerspace_sparkey::{Compression, Effort, IndexHeader, LogHeader, Report};
+pub use hammerspace_sparkey::{Address, Compression, Effort, IndexHeader, LogHeader, Report};

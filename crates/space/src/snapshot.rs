@@ -9,7 +9,7 @@ use std::sync::Arc;
 use arc_swap::Guard;
 use hammerspace_error::Result;
 use hammerspace_os::Map;
-use hammerspace_sparkey::{Effort, Found, IndexHeader, Live, LogHeader, Report};
+use hammerspace_sparkey::{Address, Effort, Found, IndexHeader, Live, LogHeader, Report};
 use hammerspace_tables::scratch;
 
 use crate::space_dir::SpaceDir;
@@ -93,6 +93,40 @@ impl Snapshot {
     /// ```
     pub fn iter(&self) -> Pairs<'_> {
         Pairs(self.version().map(|version| version.table.iter()))
+    }
+
+    /// Up to `count` pairs from a place on, in the order of [`iter`](Self::iter), and the place of the next
+    /// one: `None` at the end. Without a place it begins at the first pair. A place holds for the version it
+    /// is from.
+    ///
+    /// O(pairs), and what dead entries lie between them.
+    ///
+    /// ```
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let space = hammerspace_space::Space::create(scratch.path())?;
+    /// # let mut writer = space.writer()?;
+    /// # for key in ["a", "b", "c"] { writer.put(key, "1")?; }
+    /// # writer.publish()?;
+    /// # space.refresh()?;
+    /// let snapshot = space.snapshot();
+    /// let (page, next) = snapshot.page(None, 2)?;
+    /// assert_eq!((&*page[0].0, &*page[1].0), (&b"a"[..], &b"b"[..]));
+    /// let (page, next) = snapshot.page(next, 2)?;
+    /// assert_eq!((page.len(), next), (1, None));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn page(&self, from: Option<Address>, count: usize) -> Result<(Vec<Pair<'_>>, Option<Address>)> {
+        let Some(version) = self.version() else { return Ok((Vec::new(), None)) };
+        let mut entries = version.table.iter_from(from.unwrap_or(Address::FIRST))?;
+        let mut page = Vec::new();
+        for entry in entries.by_ref() {
+            let entry = entry?;
+            if page.len() == count {
+                return Ok((page, Some(entry.address)));
+            }
+            page.push((entry.key, entry.value));
+        }
+        Ok((page, None))
     }
 
     /// The version's number; `None` for an empty space and for versions that the original gem published. Reads it from disk:

@@ -19,6 +19,8 @@ mod expire;
 mod export;
 mod get;
 mod ids;
+#[cfg(feature = "server")]
+mod import;
 mod incr;
 mod info;
 mod list;
@@ -49,6 +51,8 @@ pub(crate) enum Verb {
     Create(create::Create),
     Get(get::Get),
     Put(put::Put),
+    #[cfg(feature = "server")]
+    Import(import::Import),
     Append(append::Append),
     Incr(incr::Incr),
     /// Lower the number of a key to this one, if that is less, and print which it is now
@@ -83,6 +87,8 @@ impl Verb {
             Self::Create(verb) => verb.run(out),
             Self::Get(verb) => verb.run(out),
             Self::Put(verb) => verb.run(out),
+            #[cfg(feature = "server")]
+            Self::Import(verb) => verb.run(out),
             Self::Append(verb) => verb.run(out),
             Self::Incr(verb) => verb.run(out),
             Self::Min(verb) => verb.run(out, |table, key, number| table.min(key, number)),

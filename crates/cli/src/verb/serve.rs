@@ -10,6 +10,7 @@ use hammerspace::store::Options as StoreOptions;
 use hammerspace::{Space, Store};
 use hammerspace_error::{Doing, Error, Kind, Result};
 use hammerspace_server::{Address, Options, Server};
+use sd_notify::NotifyState;
 use serde_json::json;
 
 use crate::exit::Outcome;
@@ -40,6 +41,9 @@ pub(crate) struct Serve {
     /// A file whose first line is the password that clients must give
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
+    /// An address to be monitored at, by HTTP: /metrics for Prometheus, /healthz, /readyz
+    #[arg(long, value_name = "ADDRESS")]
+    monitor: Option<SocketAddr>,
     /// Connections at a time
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     max_clients: usize,
@@ -82,6 +86,7 @@ impl Serve {
         let stopper = server.stopper();
         ctrlc::set_handler(move || stopper.stop()).map_err(std::io::Error::other).doing("listen for signals")?;
         self.announce(&server, out)?;
+        tell_systemd(NotifyState::Ready)?;
         server.wait();
         Ok(Outcome::Found)
     }
@@ -90,6 +95,7 @@ impl Serve {
         let defaults = Options::default();
         Ok(Options {
             listen: self.addresses(),
+            monitor: self.monitor,
             loops: self.threads.unwrap_or(defaults.loops),
             databases: self.databases,
             clients_max: self.max_clients,
@@ -114,12 +120,18 @@ impl Serve {
         let unix = self.unix.iter().map(|path| path.display().to_string());
         let all: Vec<_> = tcp.chain(unix).collect();
         if out.json() {
-            out.object(&json!({ "store": self.store.to_string_lossy(), "listening": all }))?;
+            let monitor = server.monitor().map(|address| address.to_string());
+            out.object(&json!({ "store": self.store.to_string_lossy(), "listening": all, "monitor": monitor }))?;
         } else {
             out.bytes(format!("serving {} on {}\n", self.store.display(), all.join(", ")).as_bytes())?;
         }
         out.flush()
     }
+}
+
+/// Tells the service manager that started this process, if one asked to be told.
+fn tell_systemd(state: NotifyState<'_>) -> Result<()> {
+    sd_notify::notify(&[state]).doing("tell the service manager through NOTIFY_SOCKET")
 }
 
 /// The first line of a file.

@@ -1,7 +1,8 @@
 //! `hammerspace serve`, with the clients that people have.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::net::UnixStream;
+use std::net::TcpStream;
+use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::ran::Place;
@@ -15,7 +16,12 @@ struct Serving {
 
 impl Serving {
     fn start(place: &Place, line: &str) -> Self {
+        Self::with(place, line, &[])
+    }
+
+    fn with(place: &Place, line: &str, env: &[(&str, &str)]) -> Self {
         let mut command = Command::new(&place.hammerspace);
+        command.envs(env.iter().copied());
         command.args(line.split(' ')).current_dir(place.path()).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (mut stdout, mut said) = (BufReader::new(child.stdout.take().unwrap()), String::new());
@@ -117,6 +123,95 @@ fn redis_benchmark_runs_and_ten_thousand_idle_connections_cost_little() {
     serving.signal("-INT");
     assert_eq!(serving.end().0, Some(0));
     place.run("store remove st").ends(0);
+}
+
+/// What `/metrics` says has the form that Prometheus reads, and systemd is told when clients may come.
+#[test]
+fn a_server_is_monitored_and_says_when_it_is_ready() {
+    let place = Place::new();
+    let notified = UnixDatagram::bind(place.path().join("notify")).unwrap();
+    let serving = Serving::with(
+        &place,
+        "serve --store st --limit 64MiB --unix redis.sock --monitor 127.0.0.1:0 --json",
+        &[("NOTIFY_SOCKET", place.path().join("notify").to_str().unwrap())],
+    );
+    let mut told = [0; 64];
+    let len = notified.recv(&mut told).unwrap();
+    assert_eq!(std::str::from_utf8(&told[..len]).unwrap().trim_end(), "READY=1");
+    assert_eq!(redis_cli(&place, "SET k v"), "OK");
+    assert_eq!(redis_cli(&place, "GET k"), "v");
+    let said: serde_json::Value = serde_json::from_str(&serving.said).unwrap();
+    let ask = |path: &str| {
+        let mut stream = TcpStream::connect(said["monitor"].as_str().unwrap()).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    assert!(ask("/healthz").ends_with("\r\n\r\nok\n"));
+    assert!(ask("/readyz").starts_with("HTTP/1.1 200 OK\r\n"));
+    assert!(ask("/other").starts_with("HTTP/1.1 404 "));
+    let metrics = ask("/metrics");
+    let (_, metrics) = metrics.split_once("\r\n\r\n").unwrap();
+    assert!(metrics.contains("\nhammerspace_commands_total{command=\"get\"} 1\n"), "{metrics}");
+    assert!(metrics.contains("\nhammerspace_command_seconds_count{family=\"string\"} 2\n"), "{metrics}");
+    for line in metrics.lines().filter(|line| !line.starts_with('#')) {
+        let (name, value) = line.rsplit_once(' ').unwrap();
+        assert!(name.starts_with("hammerspace_") && value.parse::<f64>().is_ok(), "{line}");
+    }
+    serving.signal("-TERM");
+    assert_eq!(serving.end().0, Some(0));
+    place.run("store remove st").ends(0);
+}
+
+/// A Redis that runs, with strings of all sorts, a key that ends, and a list, which a store has no kind for.
+#[test]
+fn a_redis_that_runs_is_copied() {
+    let place = Place::new();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let mut redis = Command::new("redis-server");
+    redis.args(["--port", &port, "--save", "", "--requirepass", "secret"]).current_dir(place.path());
+    redis.stdin(Stdio::null()).stdout(Stdio::null());
+    let redis = Killed(redis.spawn().unwrap());
+    let ask = |line: &str| {
+        let mut command = Command::new("redis-cli");
+        command.args(["-p", &port, "-a", "secret", "--no-auth-warning", "-n", "3"]).args(line.split(' '));
+        String::from_utf8(command.output().unwrap().stdout).unwrap().trim_end().to_owned()
+    };
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while ask("PING") != "PONG" {
+        assert!(std::time::Instant::now() < until, "redis-server does not listen");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert_eq!(ask("SET k0 v0"), "OK");
+    let many: Vec<String> = (1..1200).map(|at| format!("k{at} v{at}")).collect();
+    assert_eq!(ask(&format!("MSET {}", many.join(" "))), "OK");
+    ask("SET fleeting v EX 1000");
+    ask("LPUSH list a b");
+    let url = format!("redis://:secret@127.0.0.1:{port}/3");
+    let ran = place.run(&format!("store import st --redis {url} --limit 64MiB --table copied")).ends(1);
+    assert_eq!(ran.text(), "1201 strings copied, 1 keys of other types skipped, 0 expired meanwhile\n");
+    for at in [0, 7, 1199] {
+        assert_eq!(place.run(&format!("store get st k{at} --table copied")).ends(0).text(), format!("v{at}"));
+    }
+    let left: f64 = place.run("store ttl st fleeting --table copied").ends(0).text().trim().parse().unwrap();
+    assert!((900.0..=1000.0).contains(&left), "{left}");
+    let refused = place.run(&format!("store import st --redis redis://:wrong@127.0.0.1:{port}")).ends(2);
+    assert!(refused.stderr.contains("WRONGPASS"), "{}", refused.stderr);
+    place.run("store import st --redis nowhere").ends(2);
+    drop(redis);
+    place.run(&format!("store import st --redis {url}")).ends(4);
+    place.run("store remove st").ends(0);
+}
+
+/// A process that ends with the test.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
 }
 
 /// How many files a process may have open.

@@ -114,7 +114,7 @@ impl<'b> Burst<'b> {
     fn count(&mut self, at: usize, calls: u64) -> Duration {
         let now = Instant::now();
         let took = now - self.last;
-        self.shared.stats.lane(self.lane).count_calls(at, calls, took);
+        self.shared.stats.lane(self.lane).count_calls(at, self.shared.commands.at(at).family, calls, took);
         self.last = now;
         took
     }

@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 
 use super::{Context, ROWS};
 use crate::failure::{Failure, Outcome};
+use crate::stats::FAMILIES;
 
 pub(crate) type Run = fn(&mut Context<'_>) -> Outcome;
 
@@ -54,6 +55,8 @@ pub(crate) struct Command {
     /// between them.
     pub(crate) keys: [i32; 3],
     pub(crate) categories: Vec<&'static str>,
+    /// Its place among the families that latencies are counted by.
+    pub(crate) family: usize,
     pub(crate) is_alone: bool,
     /// Whether it is about all keys of a database.
     pub(crate) is_whole: bool,
@@ -76,6 +79,7 @@ impl Command {
             at,
             name: row.name,
             arity: row.arity,
+            family: family(row.categories),
             is_alone: has("alone"),
             is_whole: has("whole"),
             needs_no_login: has("no_auth"),
@@ -99,6 +103,12 @@ impl Command {
         let end = if first == 0 { 0 } else { last + 1 };
         (first.max(1)..end).step_by(step.max(1) as usize).map(|at| at as usize)
     }
+}
+
+fn family(categories: &str) -> usize {
+    let mut categories = categories.split_whitespace();
+    let last = FAMILIES.len() - 1;
+    categories.find_map(|category| FAMILIES[..last].iter().position(|family| *family == category)).unwrap_or(last)
 }
 
 /// All commands.
