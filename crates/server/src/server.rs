@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use hammerspace_error::{Doing, Result};
+use hammerspace_error::{Doing, Error, Kind, Result};
 use hammerspace_space::Space;
 use hammerspace_store::Store;
 use tokio::runtime::{Builder, Runtime};
@@ -214,9 +214,11 @@ async fn accept(listener: Listener, loops: Senders, shared: Arc<Shared>) {
             }
             Ok(None) => {}
             Err(error) => {
-                // Such as too many open files, which passes.
                 tracing::warn!(%error, "cannot accept a connection");
-                tokio::time::sleep(Duration::from_millis(100)).await;
+                // Too many open files pass. A client that has gone already keeps nobody waiting.
+                if Error::io("accept", error).kind() == Kind::Full {
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
             }
         }
     }
