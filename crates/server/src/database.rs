@@ -115,6 +115,14 @@ impl Databases {
 const OF_SPACE: Meta = Meta { kind: ValueKind::Bytes, version: None, expiry: None };
 
 impl Database<'_> {
+    /// The space, if it is one.
+    pub(crate) fn space(&self) -> Option<&Space> {
+        match self {
+            Self::Table(_) => None,
+            Self::Space(served) => Some(&served.space),
+        }
+    }
+
     /// Appends the value of a key to `out`. `None`, and nothing appended, where there is none.
     pub(crate) fn read(self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Meta>> {
         match self {

@@ -123,6 +123,7 @@ const ROWS: &[Row] = &[
     // Our own.
     row("hs.cas", 4, "write denyoom fast no_multi", ONE_KEY, "write string fast", own::cas),
     row("hs.merge", 4, "write denyoom fast", ONE_KEY, "write string fast", own::merge),
+    row("hs.refresh", 1, "readonly fast", NO_KEYS, "keyspace read fast", own::refresh),
     row("hs.version", 2, "readonly fast", ONE_KEY, "keyspace read fast", own::version),
     // Records and requests, looked at.
     container("memory", -2, "", "slow"),

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `HS.VERSION key` | the version of a record, or nothing where there is none |
 //! | `HS.CAS key version value` | puts a string if the record has this version (0: is absent); the new one |
+//! | `HS.REFRESH` | the number of the version of a space that is current |
 //! | `HS.MERGE key kind operand` | merges into a value of any kind: its number then, or its length |
 
 use std::borrow::Cow;
@@ -17,6 +18,18 @@ use crate::failure::{Failure, Outcome};
 use crate::target::{Change, There};
 use crate::text::{integer, shown};
 use crate::value::as_number;
+
+/// Each command moves a space on, and so does this one, which says where to.
+pub(super) fn refresh(context: &mut Context<'_>) -> Outcome {
+    match context.database()?.space() {
+        Some(space) => match space.snapshot().number() {
+            Some(number) => context.reply().integer(number as i64),
+            None => context.reply().null(),
+        },
+        None => return Err(Failure::of("ERR this database is a table, which is always current")),
+    }
+    Ok(())
+}
 
 pub(super) fn version(context: &mut Context<'_>) -> Outcome {
     let meta = context.database()?.meta(context.arg(1))?;

@@ -35,6 +35,7 @@ fn a_space_is_a_read_only_database_that_follows_current() {
         assert!(said.starts_with(b"READONLY "), "{write}");
     }
     publish(&space, &[("apple", "golden")]);
+    assert_eq!(client.say("HS.REFRESH"), Value::Integer(2));
     assert_eq!(client.say("GET apple"), bulk("golden"));
     assert_eq!(client.say("KEYS *"), Value::Array(vec![bulk("apple")]));
     assert_eq!(client.say("SELECT 16"), Value::Simple("OK".into()));
