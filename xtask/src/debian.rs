@@ -1,10 +1,11 @@
-//! The Debian packages that the suites need beyond git, Rust and a C compiler: installed when we may, named when not.
+//! The Debian packages that the suites need beyond git, Rust and a C compiler: installed when we may, named
+//! when not.
 
 use std::io;
 use std::process::Command;
 
 use crate::Result;
-use crate::program::{output, program, run};
+use crate::program::{output, program, run, succeeds};
 
 /// The Java peer: sparkey-java wants 17 or newer, Maven fetches it and what it stands on.
 pub(crate) const JAVA: [&str; 2] = ["openjdk-17-jdk-headless", "maven"];
@@ -21,11 +22,14 @@ pub(crate) const PYYAML: [&str; 1] = ["python3-yaml"];
 pub(crate) const VALGRIND: [&str; 1] = ["valgrind"];
 /// C programs ask it how to link our libraries.
 pub(crate) const PKG_CONFIG: [&str; 1] = ["pkg-config"];
-/// Ruby and what its extensions are built with; its suite, the I18n whose shared tests our backend runs, and Rack.
+/// Ruby and what its extensions are built with; its suite, the I18n whose shared tests our backend runs, and
+/// Rack.
 pub(crate) const RUBY: [&str; 7] =
     ["ruby-dev", "ruby-rspec", "ruby-i18n", "ruby-mocha", "ruby-tomlrb", "ruby-rack", "rake"];
 /// Python's environments, and its own tests of mappings.
 pub(crate) const PYTHON: [&str; 2] = ["python3-venv", "libpython3.11-testsuite"];
+/// Node and the tool that installs its packages.
+const NODE: [&str; 2] = ["nodejs", "npm"];
 /// PostgreSQL and its HyperLogLog, whose bytes and numbers ours are compared with.
 pub(crate) const POSTGRES: [&str; 1] = ["postgresql-15-hll"];
 /// libFuzzer is C++, and is compiled with the fuzz targets.
@@ -46,6 +50,12 @@ pub(crate) fn install(packages: &[&str]) -> Result {
     }
     run(apt_get().args(["update", "--quiet"]))?;
     run(apt_get().args(["install", "--quiet", "--yes", "--no-install-recommends"]).args(missing))
+}
+
+/// Sees to it that there are Node and npm. Where they came otherwise than from Debian they stay, for
+/// Debian's cannot be beside them.
+pub(crate) fn install_node() -> Result {
+    if succeeds("node --version") && succeeds("npm --version") { Ok(()) } else { install(&NODE) }
 }
 
 fn apt_get() -> Command {

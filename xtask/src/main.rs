@@ -7,6 +7,7 @@ mod debian;
 mod fuzz;
 mod install;
 mod java;
+mod node;
 mod program;
 mod python;
 mod ruby;

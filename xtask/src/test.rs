@@ -5,7 +5,7 @@
 
 use crate::program::{program, run, succeeds};
 use crate::steps::{self, Step};
-use crate::{Result, debian, fuzz, install, java, python, ruby, stripe, tidy};
+use crate::{Result, debian, fuzz, install, java, node, python, ruby, stripe, tidy};
 
 const STEPS: &[Step] = &[
     ("Debian packages", packages),
@@ -21,6 +21,7 @@ const STEPS: &[Step] = &[
     ("Python", python::test),
     ("stripes: pyarrow and DuckDB", stripe::test),
     ("Java", java::test),
+    ("Node", node::test),
     ("installation", install::rehearse),
     ("documentation", documentation),
     ("fuzzing, for a little while", fuzz::smoke),
@@ -75,7 +76,8 @@ fn packages() -> Result {
             &debian::RUBY,
         ]
         .concat(),
-    )
+    )?;
+    debian::install_node()
 }
 
 fn components() -> Result {

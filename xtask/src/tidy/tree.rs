@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::Result;
 
 /// What people write by hand. Data (golden files, translations, corpora, bench results) has oracles of its own.
-const EXTENSIONS: [&str; 13] = ["md", "rs", "toml", "yml", "yaml", "sh", "java", "xml", "c", "h", "rb", "py", "pyi"];
+const EXTENSIONS: [&str; 17] =
+    ["md", "rs", "toml", "yml", "yaml", "sh", "java", "xml", "c", "h", "rb", "py", "pyi", "cjs", "mjs", "cts", "mts"];
 /// Built or fetched, never committed.
 const BUILT: [&str; 3] = ["target", "node_modules", ".git"];
 

@@ -1,0 +1,1 @@
+export { Backend, Backend as default } from './i18next.cjs'

@@ -1,0 +1,6 @@
+'use strict'
+
+const { Snapshot, Space } = require('./space.cjs')
+const { Writer } = require('./writer.cjs')
+
+module.exports = { Snapshot, Space, Writer }

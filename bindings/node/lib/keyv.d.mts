@@ -1,0 +1,1 @@
+export { KeyvHammerspace, KeyvHammerspace as default } from './keyv.cjs'

@@ -1,0 +1,4 @@
+import adapter from './keyv.cjs'
+
+export const { KeyvHammerspace } = adapter
+export default KeyvHammerspace
