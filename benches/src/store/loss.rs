@@ -1,7 +1,7 @@
 //! What fullness costs who writes, with one writer and one cleaner: the rate of overwrites at 80, 90 and 95 % beside that at 50 %, the
 //! processor time of a put with the cleaner's in it, and how long single puts take.
 //!
-//! Long values are overwritten in holes (`crates/memory/src/holes.rs`), so that a store which may be half empty stays as full as
+//! Long values are overwritten in holes (`crates/memory/src/alloc/holes.rs`), so that a store which may be half empty stays as full as
 //! one that must be: as the share of closed segments that is live says, which is told beside. At 90 % they are compared with a half empty
 //! store without holes as well.
 

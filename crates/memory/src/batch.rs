@@ -16,31 +16,36 @@
 //!
 //! One batch is made at a time.
 
+pub(crate) mod intent;
+pub(crate) mod parts;
+pub(crate) mod room;
+pub(crate) mod staged;
+
 use hammerspace_error::Result;
 
-use crate::batch_parts::{Longs, Wanted};
-use crate::batch_room::{Room, Writer};
-use crate::change::{Change, Large, Old};
-use crate::commit::{Commit, New};
-use crate::counters::Counted;
-use crate::flaw::Flaw;
-use crate::header::Header;
-use crate::index::bucket::{Home, Locked};
+use crate::alloc::pool::Priority;
+use crate::batch::intent::{Line, State};
+use crate::batch::parts::{Longs, Wanted};
+use crate::batch::room::{Room, Writer};
+use crate::batch::staged::{Net, Present, Staged};
+use crate::index::bucket::{HomeBucket, Locked};
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
-use crate::intent::{self, Line, State};
-use crate::key::Key;
-use crate::large::remove_beyond;
 use crate::owner::Owner;
-use crate::plan::{Draft, Plan, check_key};
-use crate::pool::For;
-use crate::read::{self, Seen};
+use crate::parts::large::remove_beyond;
+use crate::read::{self, RecordMeta};
 use crate::record::Record;
+use crate::record::header::Header;
+use crate::record::key::Key;
 use crate::region::Region;
-use crate::seat::Seat;
-use crate::staged::{Net, Present, Staged};
+use crate::region::counters::Counted;
 use crate::sync::{AtomicU64, MutexGuard, lock};
-use crate::update::{Found, TableId, Target, missing_table};
+use crate::testing::flaw::Flaw;
+use crate::write::change::{Change, Old, PartsRef};
+use crate::write::commit::{Commit, New};
+use crate::write::plan::{Draft, Plan, check_key};
+use crate::write::update::{Found, TableId, Target, missing_table};
+use crate::write::writer_slot::WriterSlot;
 
 /// What becomes of the record that an operation finds; `None` if the batch is not to be made.
 pub(crate) type Decide<'d, 'c> = dyn FnMut(usize, Option<&dyn Present>) -> Option<Change<'c>> + 'd;
@@ -68,7 +73,7 @@ enum Try {
     Short {
         pages: Vec<(Place, u64)>,
         sizes: Vec<u64>,
-        priority: For,
+        priority: Priority,
     },
 }
 
@@ -77,7 +82,7 @@ struct Done {
     /// The versions that the records of the keys have now.
     versions: Vec<Option<u64>>,
     /// Parts that no record names any more.
-    unnamed: Vec<Large>,
+    unnamed: Vec<PartsRef>,
 }
 
 /// What there is to do about one key.
@@ -100,11 +105,11 @@ pub(crate) fn commit(
     let _turn = lock(&owner.batches);
     let mut batch = Batch::new(owner, operations);
     for _ in 0..read::TRIES {
-        let mut seat = batch.take_seat()?;
-        match batch.make(&mut seat, decide)? {
-            Try::Done(done) => return Ok(Some(batch.end(&mut seat, done))),
+        let mut writer = batch.take_writer_slot()?;
+        match batch.make(&mut writer, decide)? {
+            Try::Done(done) => return Ok(Some(batch.end(&mut writer, done))),
             Try::TooLong(wanted) => {
-                drop(seat);
+                drop(writer);
                 batch.longs.write(&batch.keys, wanted)?;
             }
             _ => return Ok(None),
@@ -126,7 +131,7 @@ impl<'o, 'k> Batch<'o, 'k> {
             let known = alike.into_iter().find(|(_, target)| (target.table, target.key) == (table, key));
             of_operation[at] = known.map_or(keys.len(), |(known, _)| known);
             if of_operation[at] == keys.len() {
-                keys.push(Target { table, key, hash, priority: For::User });
+                keys.push(Target { table, key, hash, priority: Priority::User });
             }
         }
         let mut tables: Vec<_> = keys.iter().map(|target| target.table.number).collect();
@@ -135,37 +140,37 @@ impl<'o, 'k> Batch<'o, 'k> {
         Self { owner, keys, tables, of_operation, room: Room::new(owner), longs: Longs::new(owner) }
     }
 
-    /// A seat for changes of all tables concerned.
-    fn take_seat(&self) -> Result<MutexGuard<'o, Seat>> {
-        let mut seat = self.owner.take_seat();
+    /// A writer slot for changes of all tables concerned.
+    fn take_writer_slot(&self) -> Result<MutexGuard<'o, WriterSlot>> {
+        let mut writer = self.owner.take_writer_slot();
         for &table in &self.tables {
             if self.owner.dropped.contains(table) {
                 return Err(missing_table());
             }
-            self.owner.ready_counters(&mut seat, table)?;
+            self.owner.ready_counters(&mut writer, table)?;
         }
-        Ok(seat)
+        Ok(writer)
     }
 
     /// Tidies up behind a batch that has taken place: no home is locked any more.
-    fn end(mut self, seat: &mut Seat, Done { versions, unnamed }: Done) -> Vec<Option<u64>> {
+    fn end(mut self, writer: &mut WriterSlot, Done { versions, unnamed }: Done) -> Vec<Option<u64>> {
         Flaw::DiedBehindIt.strike(&self.owner.region);
         for parts in unnamed {
             remove_beyond(self.owner, 0, parts);
         }
         // Until then the next owner would remove them, by the list. Where there was none it changes nothing.
         intent::clear(&self.owner.region);
-        self.room.end(seat);
+        self.room.end(writer);
         self.of_operation.iter().map(|key| versions[*key]).collect()
     }
 
     /// Tries until all keys have slots and all records room.
-    fn make(&mut self, seat: &mut Seat, decide: &mut Decide<'_, '_>) -> Result<Try> {
+    fn make(&mut self, writer: &mut WriterSlot, decide: &mut Decide<'_, '_>) -> Result<Try> {
         loop {
-            match self.attempt(seat, decide)? {
+            match self.attempt(writer, decide)? {
                 Try::Short { pages, sizes, priority } => {
                     pages.into_iter().try_for_each(|(page, hash)| self.owner.split(page, hash))?;
-                    self.room.make_ready(seat, &sizes, priority)?;
+                    self.room.make_ready(writer, &sizes, priority)?;
                 }
                 tried => return Ok(tried),
             }
@@ -173,7 +178,7 @@ impl<'o, 'k> Batch<'o, 'k> {
     }
 
     /// One try, with all homes locked.
-    fn attempt(&mut self, seat: &mut Seat, decide: &mut Decide<'_, '_>) -> Result<Try> {
+    fn attempt(&mut self, writer: &mut WriterSlot, decide: &mut Decide<'_, '_>) -> Result<Try> {
         let (owner, region) = (self.owner, &self.owner.region);
         let _directory = owner.fix_directory();
         let _homes = Homes::lock(owner, &self.keys)?;
@@ -199,8 +204,8 @@ impl<'o, 'k> Batch<'o, 'k> {
         let sizes = work.sizes(region, self.longs.is_used());
         let priority = work.priority(&sizes);
         let (slots, pages) = work.reserve(region);
-        if pages.is_empty() && self.room.is_ready(seat, &sizes, priority) {
-            let writer = Writer::new(owner, seat, &mut self.room, priority);
+        if pages.is_empty() && self.room.is_ready(writer, &sizes, priority) {
+            let writer = Writer::new(owner, writer, &mut self.room, priority);
             let versions = work.carry_out(owner, writer, &slots, &mut self.longs);
             return Ok(Try::Done(Done { versions, unnamed: work.unnamed }));
         }
@@ -222,7 +227,7 @@ impl<'o, 'k> Batch<'o, 'k> {
     }
 
     /// Parts that no record names once the batch is made.
-    fn unnamed(&self, steps: &[Step<'_>], found: &[Option<Found<'_>>]) -> Vec<Large> {
+    fn unnamed(&self, steps: &[Step<'_>], found: &[Option<Found<'_>>]) -> Vec<PartsRef> {
         let replaced = steps.iter().zip(found).filter_map(|(step, found)| {
             let parts = found.as_ref()?.old.large()?;
             let is_replaced = match step {
@@ -242,12 +247,12 @@ impl<'o, 'k> Batch<'o, 'k> {
 /// A record that callers can see.
 struct There<'a> {
     old: &'a Old<'a>,
-    seen: Seen,
+    seen: RecordMeta,
 }
 
 impl<'a> There<'a> {
     fn of(region: &Region, found: &'a Found<'_>) -> Option<Self> {
-        let seen = Seen::of(region, found.old.record);
+        let seen = RecordMeta::of(region, found.old.record);
         (!seen.is_expired()).then_some(Self { old: &found.old, seen })
     }
 }
@@ -276,7 +281,7 @@ impl<'r> Homes<'r> {
         let region = &owner.region;
         let home = |target: &Target<'_>| {
             let place = Place::of(region, target.hash);
-            (Home::new(region, place, target.hash).address(), place, target.hash)
+            (HomeBucket::new(region, place, target.hash).address(), place, target.hash)
         };
         let mut homes: Vec<_> = keys.iter().map(home).collect();
         homes.sort_unstable_by_key(|(address, ..)| *address);
@@ -287,8 +292,8 @@ impl<'r> Homes<'r> {
 }
 
 /// The home of a key, which is locked, so that the directory stays as it is.
-fn home_of<'r>(region: &'r Region, target: &Target<'_>) -> Home<'r> {
-    Home::new(region, Place::of(region, target.hash), target.hash)
+fn home_of<'r>(region: &'r Region, target: &Target<'_>) -> HomeBucket<'r> {
+    HomeBucket::new(region, Place::of(region, target.hash), target.hash)
 }
 
 /// All that a batch is to do, decided and planned.
@@ -297,7 +302,7 @@ struct Work<'w, 'k> {
     found: &'w [Option<Found<'w>>],
     there: &'w [Option<There<'w>>],
     steps: &'w [Step<'w>],
-    unnamed: Vec<Large>,
+    unnamed: Vec<PartsRef>,
 }
 
 /// The slot of each record that is new: its word, and what stands there.
@@ -321,12 +326,12 @@ impl<'w> Work<'w, '_> {
     }
 
     /// For whom the room is: who gives back as much may go a little beyond what users may have.
-    fn priority(&self, sizes: &[u64]) -> For {
+    fn priority(&self, sizes: &[u64]) -> Priority {
         let replaced =
             self.steps.iter().zip(self.found).filter(|(step, _)| matches!(step, Step::Write(_) | Step::Remove));
         let freed: u64 = replaced.filter_map(|(_, found)| Some(found.as_ref()?.old.record.size)).sum();
         let written: u64 = self.drafts().map(|draft| draft.header.size()).sum();
-        if written <= freed || sizes.is_empty() { For::Successor } else { For::User }
+        if written <= freed || sizes.is_empty() { Priority::Replacement } else { Priority::User }
     }
 
     /// Reserves a slot for each new key. Gives the pages that have none too.

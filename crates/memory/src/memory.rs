@@ -8,24 +8,26 @@ use std::thread::JoinHandle;
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::process::ForkDetector;
 
-use crate::change::{Change, Decision, Old, Updated};
-use crate::cleaner::Stats;
-use crate::flight::in_flight;
-use crate::home::{self, Held, Lock};
+use crate::alloc::pool::{Backing, Pool, Priority};
+use crate::batch;
+use crate::batch::staged::Present;
+use crate::clean::cleaner::Stats;
 use crate::index::split;
-use crate::key::Key;
 use crate::options::Options;
 use crate::owner::Owner;
-use crate::pool::{Backing, For, Pool};
+use crate::parts::large;
+use crate::read::prefetched::for_each_prefetched;
+use crate::read::view::View;
+use crate::record::key::Key;
+use crate::recover::adopt;
+use crate::recover::verify::{Report, verify};
+use crate::region::region_file::RegionFile;
 use crate::region::{CATALOGUE, INCARNATION, LIMIT, OWNER, Region};
-use crate::region_file::RegionFile;
-use crate::staged::Present;
+use crate::store_dir::{self, Held, Lock};
 use crate::sync::Ordering::{Relaxed, Release};
 use crate::sync::lock;
-use crate::update::{TableId, Target, update, update_at};
-use crate::verify::{Report, verify};
-use crate::view::View;
-use crate::{adopt, batch, large};
+use crate::write::change::{Change, Decision, Old, Updated};
+use crate::write::update::{TableId, Target, update, update_at};
 
 /// A region that this process owns: it alone changes it. All verbs take `&self`, from any thread.
 ///
@@ -50,7 +52,7 @@ impl Memory {
         options: &Options,
         begin: impl FnOnce(&Self) -> Result<()>,
     ) -> Result<Self> {
-        let (mut memory, lock) = home::create(path.as_ref(), options, |region, file| {
+        let (mut memory, lock) = store_dir::create(path.as_ref(), options, |region, file| {
             let memory = Self::make(region, file, options)?;
             begin(&memory)?;
             Ok(memory)
@@ -65,7 +67,7 @@ impl Memory {
     /// 16,000 lookups for each value beyond 64 KiB that the last owner died over.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         options.check_threads()?;
-        let Held { file, region, lock } = home::open(path.as_ref())?;
+        let Held { file, region, lock } = store_dir::open(path.as_ref())?;
         Self::adopt(region, file, Some(lock), options)?.start(options)
     }
 
@@ -85,23 +87,23 @@ impl Memory {
     /// Owns a region that another owner has left, as if it had died.
     #[cfg(test)]
     pub(crate) fn after(region: Region, options: &Options) -> Result<Self> {
-        Self::adopt(region, home::anonymous(options)?.0, None, options)
+        Self::adopt(region, store_dir::anonymous(options)?.0, None, options)
     }
 
     /// Deletes a store that nobody owns. [`Kind::Busy`] where somebody does; who reads it goes on with what was there.
     pub fn remove(path: impl AsRef<Path>) -> Result<()> {
-        home::remove(path.as_ref())
+        store_dir::remove(path.as_ref())
     }
 
     /// A region that has no name, and ends with the last process that has the handle: this one, and those forked from it, which read.
     pub fn anonymous(options: &Options) -> Result<Self> {
-        let (file, region) = home::anonymous(options)?;
+        let (file, region) = store_dir::anonymous(options)?;
         Self::make(region, file, options)?.start(options)
     }
 
     /// Makes what threads keep ready later, too: to wait for memory is for who makes a store, and not for who first writes to it.
     fn make(region: Region, file: RegionFile, options: &Options) -> Result<Self> {
-        let pool = plant(&region, &file)?;
+        let pool = initialize(&region, &file)?;
         let memory = Self::own(region, pool, 0, file, None, options)?;
         while options.cleaners > 0 && memory.owner.prepare()? {}
         Ok(memory)
@@ -187,7 +189,7 @@ impl Memory {
         mut decide: impl FnMut(Option<&Old<'_>>) -> D,
     ) -> Result<Updated<R>> {
         self.check()?;
-        update(&self.owner, self.target(table, key, For::User), |old| decide(old).into())
+        update(&self.owner, self.target(table, key, Priority::User), |old| decide(old).into())
     }
 
     /// Changes the records of many keys, one after the other, with the misses of the cache of many keys at the same time. `decide` and `each` are
@@ -202,9 +204,9 @@ impl Memory {
     ) -> Result<()> {
         self.check()?;
         let hash = |at: usize| key(at).hash(self.owner.region.seed, table.number);
-        in_flight(&self.owner.region, count, hash, |at, flight| {
-            let target = Target { table, key: key(at), hash: flight.hash, priority: For::User };
-            each(at, update_at(&self.owner, target, flight.place, &mut |old| decide(at, old).into())?)
+        for_each_prefetched(&self.owner.region, count, hash, |at, prefetched| {
+            let target = Target { table, key: key(at), hash: prefetched.hash, priority: Priority::User };
+            each(at, update_at(&self.owner, target, prefetched.place, &mut |old| decide(at, old).into())?)
         })
     }
 
@@ -242,7 +244,7 @@ impl Memory {
     pub fn put_to_give_back(&self, table: TableId, key: Key<'_>, value: &[u8]) -> Result<Updated> {
         self.check()?;
         let put = |_: Option<&Old<'_>>| Change::Put { kind: 0, value: value.into(), expiry: None }.into();
-        update(&self.owner, self.target(table, key, For::Keeper), put)
+        update(&self.owner, self.target(table, key, Priority::Overwrite), put)
     }
 
     /// Appends to a value; where there is none it begins with these bytes.
@@ -250,7 +252,7 @@ impl Memory {
         self.update(table, key, |_| Change::Append { kind, bytes })
     }
 
-    fn target<'k>(&self, table: TableId, key: Key<'k>, priority: For) -> Target<'k> {
+    fn target<'k>(&self, table: TableId, key: Key<'k>, priority: Priority) -> Target<'k> {
         Target::of(&self.owner.region, table, key, priority)
     }
 
@@ -294,7 +296,7 @@ impl Memory {
 
     #[cfg(test)]
     pub(crate) fn hash(&self, table: TableId, key: Key<'_>) -> u64 {
-        self.target(table, key, For::User).hash
+        self.target(table, key, Priority::User).hash
     }
 
     /// Removes what dropped tables left in one segment, and lets a cleaner make one free, now. `false` if there is neither.
@@ -324,16 +326,16 @@ impl Memory {
 }
 
 /// An empty index for a new region, which then is one.
-fn plant(region: &Region, backing: &dyn Backing) -> Result<Pool> {
+fn initialize(region: &Region, backing: &dyn Backing) -> Result<Pool> {
     let mut pool = Pool::default();
     let root = region.layout.directory(0, 0);
     backing.back(region, root, region.layout.directory(0, 1) - root)?;
-    let Some([piece, spare]) = pool.take_pieces(region, backing, For::Cleaner)? else {
+    let Some([page, spare]) = pool.take_index_pages(region, backing, Priority::Cleaner)? else {
         let finding = format!("a limit of {} segments is too small for a store", region.load(LIMIT));
         return Err(Error::new(Kind::Invalid, finding).remedy("allow it more memory"));
     };
-    pool.pieces.push(spare);
-    split::plant(region, piece);
+    pool.pages.push(spare);
+    split::initialize(region, page);
     pool.back_reserve(region, backing)?;
     region.store(INCARNATION, 1);
     region.finish();
@@ -366,7 +368,7 @@ mod tests {
     use hammerspace_os::process::fork::fork;
 
     use super::*;
-    use crate::fixture::small;
+    use crate::testing::fixture::small;
 
     /// As when it was forked while a cleaner was at work: in the child nobody opens its lock.
     #[test]

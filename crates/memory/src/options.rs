@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use hammerspace_error::{Error, Kind, Result};
 
-use crate::commit::CommitHook;
-use crate::geometry::{Geometry, Layout};
-use crate::holes::LEAST;
-use crate::owner::{Owner, seats};
-use crate::pool::Pool;
+use crate::alloc::holes::LEAST;
+use crate::alloc::pool::Pool;
+use crate::owner::{Owner, writer_slots};
+use crate::region::geometry::{Geometry, Layout};
 use crate::region::{LIMIT, Region};
+use crate::write::commit::CommitHook;
 
 /// Writers, and cleaners, that a store is opened for at most.
 const THREADS_MAX: usize = 1 << 12;
@@ -90,7 +90,7 @@ impl Options {
     pub(crate) fn within(&self, region: &Region, pool: &Pool, live: u64) -> Self {
         let segments = region.load(LIMIT);
         let is_too_many = |threads: &Self| {
-            let beyond = seats(threads.writers) as u64 * region.layout.segment_size;
+            let beyond = writer_slots(threads.writers) as u64 * region.layout.segment_size;
             2 * Owner::segments_min(threads.writers, threads.cleaners) > segments
                 || live > threads.room(region, pool, segments) + beyond
         };
@@ -103,7 +103,7 @@ impl Options {
 
     /// How many bytes of records so many segments have room for beside what so many writers and cleaners keep back.
     fn room(&self, region: &Region, pool: &Pool, segments: u64) -> u64 {
-        let kept_back = Owner::kept_back(seats(self.writers), self.cleaners.max(1));
+        let kept_back = Owner::kept_back(writer_slots(self.writers), self.cleaners.max(1));
         pool.live_max(region, segments, kept_back, 100, pool.tails)
     }
 
@@ -128,9 +128,9 @@ impl Options {
 mod tests {
     use super::*;
     use crate::Memory;
-    use crate::fixture::TABLE;
-    use crate::key::Key;
+    use crate::record::key::Key;
     use crate::sync::lock;
+    use crate::testing::fixture::TABLE;
 
     /// What it was filled with beyond the cap, up to a segment of each writer, is no reason to take fewer.
     #[test]

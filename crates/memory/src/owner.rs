@@ -1,40 +1,40 @@
 //! The owner: the one process that changes a region, from any number of threads.
 //!
-//! Here is what all changes share: seats to write from, cleaners, pieces for the index. Segments for their heads, and the count of what is
-//! live, are in `room.rs`; how one record changes is in `update.rs`.
+//! Here is what all changes share: writer slots to write from, cleaners, pages for the index. Segments for their heads, and the count of what is
+//! live, are in `admission.rs`; how one record changes is in `update.rs`.
 //!
-//! Locks are taken in this order, and nobody waits for an earlier one: batches, large, beginning, seat, splits, purging, expirers, cleaner, pool, passes, home. Splitting
-//! locks all homes of a piece; who holds one waits for nothing.
+//! Locks are taken in this order, and nobody waits for an earlier one: batches, large, beginning, writer slot, splits, purging, expiry reaper, cleaner, pool, passes, home. Splitting
+//! locks all homes of a page; who holds one waits for nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use hammerspace_error::{Error, Kind, Result};
 
-use crate::cleaner::Cleaner;
-use crate::commit::{CommitHook, New};
-use crate::expiries::Expirers;
-use crate::geometry::WORD;
+use crate::alloc::pool::{Backing, Pool, Priority, heads};
+use crate::clean::cleaner::Cleaner;
+use crate::clean::expiries::ExpiryReaper;
+use crate::clean::passes::Passes;
+use crate::clean::purge::Dropped;
+use crate::clean::threads::Wakeup;
 use crate::index::bucket::{Locked, Patience, stuck};
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::index::split::{self, Unsplit};
-use crate::large::{Orphan, noted};
 use crate::options::Options;
-use crate::passes::Passes;
-use crate::pool::{Backing, For, Pool, heads};
-use crate::purge::Dropped;
+use crate::parts::large::{Orphan, noted};
+use crate::region::geometry::WORD;
+use crate::region::region_file::RegionFile;
+use crate::region::segment::{Segment, Stream};
 use crate::region::{CLOCK, INCARNATION, Region};
-use crate::region_file::RegionFile;
-use crate::seat::Seat;
-use crate::segment::{Segment, Stream};
 use crate::sync::Ordering::Relaxed;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, lock, thread_number, try_lock};
-use crate::threads::Bell;
-use crate::update::Found;
+use crate::write::commit::{CommitHook, New};
+use crate::write::update::Found;
+use crate::write::writer_slot::WriterSlot;
 
 /// Seats for so many writers.
-pub(crate) fn seats(writers: usize) -> usize {
+pub(crate) fn writer_slots(writers: usize) -> usize {
     writers.max(1).next_power_of_two()
 }
 
@@ -56,16 +56,16 @@ pub(crate) struct Owner {
     pub(crate) large: Mutex<()>,
     /// Held by whoever begins to write parts, and by who lets nobody begin.
     pub(crate) beginning: Mutex<()>,
-    pub(crate) seats: Box<[Mutex<Seat>]>,
+    pub(crate) writer_slots: Box<[Mutex<WriterSlot>]>,
     splits: Mutex<()>,
     /// Held by whoever makes a batch.
     pub(crate) batches: Mutex<()>,
     pub(crate) file: RegionFile,
-    pub(crate) bell: Bell,
+    pub(crate) wakeup: Wakeup,
     /// Whether threads clean, rather than writers alone.
     pub(crate) has_threads: bool,
     pub(crate) passes: Passes,
-    pub(crate) expirers: Expirers,
+    pub(crate) expiry_reaper: ExpiryReaper,
     /// Segments that no cleaner can give back, since damage hides what is in them.
     pub(crate) damaged: AtomicU64,
     /// Whether somebody has deleted the region's file.
@@ -77,7 +77,7 @@ pub(crate) struct Owner {
 impl Owner {
     pub(crate) fn new(region: Region, mut pool: Pool, live: u64, options: &Options, file: RegionFile) -> Self {
         let Options { writers, cleaners, least_hole, .. } = *options;
-        (pool.cleaners, pool.heads) = (cleaners.max(1), heads(seats(writers), cleaners.max(1)));
+        (pool.cleaners, pool.heads) = (cleaners.max(1), heads(writer_slots(writers), cleaners.max(1)));
         Self {
             incarnation: region.load(INCARNATION),
             region,
@@ -87,16 +87,18 @@ impl Owner {
             live: AtomicU64::new(live),
             growth_live_max: AtomicU64::new(0),
             dropped: Dropped::new(),
-            seats: (0..seats(writers)).map(|number| Mutex::new(Seat::new(number, least_hole))).collect(),
+            writer_slots: (0..writer_slots(writers))
+                .map(|number| Mutex::new(WriterSlot::new(number, least_hole)))
+                .collect(),
             large: Mutex::new(()),
             beginning: Mutex::new(()),
             splits: Mutex::new(()),
             batches: Mutex::new(()),
             file,
-            bell: Bell::default(),
+            wakeup: Wakeup::default(),
             has_threads: cleaners > 0,
             passes: Passes::default(),
-            expirers: Expirers::default(),
+            expiry_reaper: ExpiryReaper::default(),
             damaged: AtomicU64::new(0),
             is_deleted: AtomicBool::new(false),
             hook: options.hook.clone(),
@@ -111,19 +113,19 @@ impl Owner {
         if age < self.lifetime.load(Relaxed) { Stream::SHORT } else { Stream::LONG }
     }
 
-    /// A seat for this thread: the one it had before, if nobody is on it.
+    /// A writer slot for this thread: the one it had before, if nobody is on it.
     #[inline]
-    pub(crate) fn take_seat(&self) -> MutexGuard<'_, Seat> {
-        let first = thread_number() & (self.seats.len() - 1);
-        match try_lock(&self.seats[first]) {
-            Some(seat) => seat,
+    pub(crate) fn take_writer_slot(&self) -> MutexGuard<'_, WriterSlot> {
+        let first = thread_number() & (self.writer_slots.len() - 1);
+        match try_lock(&self.writer_slots[first]) {
+            Some(writer) => writer,
             None => self.take_other_seat(first),
         }
     }
 
     #[cold]
-    fn take_other_seat(&self, first: usize) -> MutexGuard<'_, Seat> {
-        self.seats.iter().find_map(try_lock).unwrap_or_else(|| lock(&self.seats[first]))
+    fn take_other_seat(&self, first: usize) -> MutexGuard<'_, WriterSlot> {
+        self.writer_slots.iter().find_map(try_lock).unwrap_or_else(|| lock(&self.writer_slots[first]))
     }
 
     /// Removes a record.
@@ -148,14 +150,14 @@ impl Owner {
     /// Purges a segment, and lets one cleaner make one pass, or waits for those that are under way. `false` if no segment is worth it.
     pub(crate) fn clean(&self) -> Result<bool> {
         let has_purged = self.purge();
-        let before = self.passes.so_far();
+        let before = self.passes.counts();
         match self.cleaners.iter().find_map(try_lock) {
             Some(cleaner) => {
                 self.pass(cleaner)?;
             }
             None => self.passes.wait(before),
         }
-        let passes = self.passes.so_far();
+        let passes = self.passes.counts();
         // Others may have what is worth it.
         Ok(has_purged || passes.gained != before.gained || passes.under_way > 0)
     }
@@ -174,12 +176,12 @@ impl Owner {
         self.damaged.fetch_add(1, Relaxed);
     }
 
-    /// Lets nobody split a piece, as long as what it gives is held: the directory stays as it is.
+    /// Lets nobody split a page, as long as what it gives is held: the directory stays as it is.
     pub(crate) fn fix_directory(&self) -> MutexGuard<'_, ()> {
         lock(&self.splits)
     }
 
-    /// Splits the piece that `place` showed for a hash, unless somebody else did meanwhile.
+    /// Splits the page that `place` showed for a hash, unless somebody else did meanwhile.
     pub(crate) fn split(&self, place: Place, hash: u64) -> Result<()> {
         let region = &self.region;
         let _turn = lock(&self.splits);
@@ -190,13 +192,13 @@ impl Owner {
             let next = region.layout.directory(place.root.which() ^ 1, 0);
             self.file.back(region, next, WORD << (place.root.depth() + 1))?;
         }
-        let pieces = self.take_or_gain(|pool| pool.take_pieces(region, &self.file, For::Keeper))?;
+        let pages = self.take_or_gain(|pool| pool.take_index_pages(region, &self.file, Priority::Overwrite))?;
         self.bound_growth();
         self.call();
-        match split::split(region, place, hash, pieces, self.incarnation) {
-            Ok(old) => lock(&self.pool).pieces.push(old),
+        match split::split(region, place, hash, pages, self.incarnation) {
+            Ok(old) => lock(&self.pool).pages.push(old),
             Err(why) => {
-                lock(&self.pool).pieces.extend(pieces);
+                lock(&self.pool).pages.extend(pages);
                 return Err(match why {
                     Unsplit::Stuck(bucket) => stuck(bucket),
                     Unsplit::TooDeep => Error::new(Kind::Full, "more keys than a home can hold have the same hash")
@@ -214,19 +216,19 @@ impl Owner {
         let mut patience = Patience::new();
         loop {
             // Who changes something may purge and clean for that.
-            let seats: Vec<_> = self.seats.iter().map(lock).collect();
+            let writer_slots: Vec<_> = self.writer_slots.iter().map(lock).collect();
             let cleaning = (lock(&self.dropped.purging), self.cleaners.iter().map(lock).collect::<Vec<_>>());
             if noted(&self.region).next().is_none() || patience.is_over() {
-                return (beginning, seats, cleaning);
+                return (beginning, writer_slots, cleaning);
             }
-            drop((seats, cleaning));
+            drop((writer_slots, cleaning));
             patience.wait();
         }
     }
 
     /// Waits until every change and every pass that is under way has come to its end.
     pub(crate) fn quiesce(&self) {
-        self.seats.iter().for_each(|seat| drop(lock(seat)));
+        self.writer_slots.iter().for_each(|writer| drop(lock(writer)));
         self.cleaners.iter().for_each(|cleaner| drop(lock(cleaner)));
     }
 }
@@ -234,10 +236,10 @@ impl Owner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::Change;
-    use crate::fixture::{TABLE, small};
-    use crate::key::Key;
+    use crate::record::key::Key;
     use crate::sound::Memory;
+    use crate::testing::fixture::{TABLE, small};
+    use crate::write::change::Change;
 
     fn put(memory: &Memory, key: u64) -> Result<()> {
         memory.put(TABLE, Key::Integer(key), &[7; 100]).map(drop)
@@ -268,20 +270,20 @@ mod tests {
         let root = Place::of(region, hash).root;
         region.store(root.address(region, 0), region.load(root.address(region, 0)) | 5);
         owner.split(Place::of(region, hash), hash).unwrap();
-        assert_eq!((memory.verify().pieces, memory.verify().findings), (2, Vec::new()));
+        assert_eq!((memory.verify().pages, memory.verify().findings), (2, Vec::new()));
     }
 
-    /// Of two writers that found no slot, one splits the piece; the other finds room in a half.
+    /// Of two writers that found no slot, one splits the page; the other finds room in a half.
     #[test]
-    fn a_piece_is_split_once() {
+    fn a_page_is_split_once() {
         let memory = memory();
         let (owner, hash) = (memory.owner(), 0);
         let seen = Place::of(&owner.region, hash);
-        for pieces in [2, 2] {
+        for pages in [2, 2] {
             owner.split(seen, hash).unwrap();
-            assert_eq!(memory.verify().pieces, pieces);
+            assert_eq!(memory.verify().pages, pages);
         }
         owner.split(Place::of(&owner.region, hash), hash).unwrap();
-        assert_eq!(memory.verify().pieces, 3);
+        assert_eq!(memory.verify().pages, 3);
     }
 }

@@ -8,25 +8,27 @@
 //! What is put does not depend on what there was: its parts are named if the same bytes are put in the end.
 //! What is appended does: its parts are named only if the record is still the one they were written for.
 
+pub(crate) mod large;
+
 use std::cell::Cell;
 
 use hammerspace_error::{Kind, Result};
 
-use crate::change::{Change, Large, Old, Value};
-use crate::flight::ask_for_home;
-use crate::large::{Pending, Written, extend, incomplete, remove_beyond, write};
+use crate::alloc::pool::Priority;
 use crate::owner::Owner;
-use crate::pool::For;
-use crate::read::{self, Seen};
+use crate::parts::large::{Pending, Written, extend, incomplete, remove_beyond, write};
+use crate::read::prefetched::ask_for_home;
+use crate::read::{self, RecordMeta};
 use crate::region::Region;
 use crate::sync::{MutexGuard, lock};
-use crate::update::{self, Changed, Done, Target};
+use crate::write::change::{Change, Old, PartsRef, Value};
+use crate::write::update::{self, Changed, Done, Target};
 
 /// How long the value of a key is, if it lies in parts.
 fn len_in_parts(region: &Region, target: Target<'_>) -> Result<u64> {
     let mut value = Vec::new();
     let seen = read::read(region, target.table.number, target.key, target.hash, &mut value)?;
-    Ok(if seen.is_some_and(|seen| seen.header.is_large()) { Large::of(&value).len } else { 0 })
+    Ok(if seen.is_some_and(|seen| seen.header.is_large()) { PartsRef::of(&value).len } else { 0 })
 }
 
 /// A change that makes a value too long for its record, and the record it was decided for.
@@ -38,13 +40,13 @@ pub(crate) struct Wanted<'c> {
 /// A record as it was when a change was decided: what is known of it, and the value that lies in it.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Base {
-    seen: Seen,
+    seen: RecordMeta,
     value: Vec<u8>,
 }
 
 impl Base {
     pub(crate) fn of(old: &Old<'_>) -> Self {
-        Self { seen: Seen::of(old.region, old.record), value: old.value_in_record() }
+        Self { seen: RecordMeta::of(old.region, old.record), value: old.value_in_record() }
     }
 
     /// Writes its value with these bytes behind it: only these, where it lies in parts. `None`, and nothing
@@ -70,8 +72,8 @@ impl Base {
     }
 
     /// Where its value lies, if in parts.
-    pub(crate) fn parts(&self) -> Option<Large> {
-        self.seen.header.is_large().then(|| Large::of(&self.value))
+    pub(crate) fn parts(&self) -> Option<PartsRef> {
+        self.seen.header.is_large().then(|| PartsRef::of(&self.value))
     }
 }
 
@@ -89,24 +91,29 @@ impl<'c> Wanted<'c> {
 }
 
 /// The turn of a change that no other may be made beside.
-type Turn<'o> = Option<MutexGuard<'o, ()>>;
+type LongValueTurn<'o> = Option<MutexGuard<'o, ()>>;
 
 /// Parts that were written for a change, which nothing names yet.
 pub(crate) struct Parts<'o, 'w> {
     owner: &'o Owner,
     wanted: &'w Wanted<'w>,
-    large: Large,
+    large: PartsRef,
     /// So many bytes of them the key's record names already.
     named: u64,
     /// Whether the change that was decided last lets the key's record name all of them.
     is_wanted: Cell<bool>,
     _pending: Pending<'o>,
-    _turn: Turn<'o>,
+    _turn: LongValueTurn<'o>,
 }
 
 impl<'o, 'w> Parts<'o, 'w> {
     /// `None` if a part that was to grow is not there.
-    fn write(owner: &'o Owner, target: Target<'_>, wanted: &'w Wanted<'w>, turn: Turn<'o>) -> Result<Option<Self>> {
+    fn write(
+        owner: &'o Owner,
+        target: Target<'_>,
+        wanted: &'w Wanted<'w>,
+        turn: LongValueTurn<'o>,
+    ) -> Result<Option<Self>> {
         let written = match (&wanted.change, &wanted.base) {
             (Change::Append { bytes, .. }, Some(base)) => {
                 base.lengthen(owner, target, bytes)?.map(|parts| (parts, turn))
@@ -160,15 +167,15 @@ fn write_value<'o>(
     owner: &'o Owner,
     target: Target<'_>,
     value: &[u8],
-    turn: Turn<'o>,
-) -> Result<(Written<'o>, Turn<'o>)> {
+    turn: LongValueTurn<'o>,
+) -> Result<(Written<'o>, LongValueTurn<'o>)> {
     match write(owner, target.priority, target.hash, &[value]) {
         Err(full) if full.kind() == Kind::Full => {
             let turn = turn.unwrap_or_else(|| lock(&owner.large));
             if value.len() as u64 > len_in_parts(&owner.region, target)? {
                 return Err(full);
             }
-            Ok((write(owner, For::Successor, target.hash, &[value])?, Some(turn)))
+            Ok((write(owner, Priority::Replacement, target.hash, &[value])?, Some(turn)))
         }
         written => Ok((written?, turn)),
     }

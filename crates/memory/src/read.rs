@@ -12,22 +12,28 @@
 //! Readers begin anew when something changed under them. That hardly ever happens: a segment that became free is the last to be used
 //! again, and one of which holes are filled has that done now and then (`holes.rs`).
 
+pub(crate) mod prefetched;
+pub(crate) mod reader;
+pub(crate) mod scan;
+pub(crate) mod view;
+pub(crate) mod walk;
+
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hammerspace_error::{Error, Kind, Result};
 
-use crate::flaw::Flaw;
-use crate::flight::Flight;
-use crate::header::Header;
-use crate::index::bucket::Home;
+use crate::index::bucket::HomeBucket;
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
-use crate::key::Key;
+use crate::read::prefetched::Prefetched;
 use crate::record::Record;
+use crate::record::header::Header;
+use crate::record::key::Key;
+use crate::region::words::Bytes;
 use crate::region::{Generation, Region};
 use crate::sync::AtomicU64;
 use crate::sync::Ordering::Acquire;
-use crate::words::Bytes;
+use crate::testing::flaw::Flaw;
 
 /// How often a read begins anew before it says that the region cannot be read.
 pub(crate) const TRIES: u32 = 10_000;
@@ -45,13 +51,13 @@ pub struct Meta {
 
 /// What a record said of itself at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct RecordMeta {
     pub(crate) header: Header,
     version: u64,
     expiry: u64,
 }
 
-impl Seen {
+impl RecordMeta {
     #[inline]
     pub(crate) fn of(region: &Region, record: Record) -> Self {
         Self {
@@ -90,19 +96,19 @@ pub(crate) fn now() -> u64 {
 
 /// A record that a slot named while its segment was in one use.
 #[derive(Clone, Copy)]
-struct Sight<'r> {
+struct RecordRef<'r> {
     record: Record,
     generation: Generation<'r>,
 }
 
-impl Sight<'_> {
+impl RecordRef<'_> {
     /// Appends the record's value to `out`; `None`, and nothing appended, if something was written over in the segment by then.
-    #[expect(clippy::inline_always, reason = "see `land`")]
+    #[expect(clippy::inline_always, reason = "see `read_prefetched`")]
     #[inline(always)]
-    fn read(self, region: &Region, value: Bytes<'_>, out: &mut Vec<u8>) -> Option<Seen> {
+    fn read(self, region: &Region, value: Bytes<'_>, out: &mut Vec<u8>) -> Option<RecordMeta> {
         let start = out.len();
         value.append_to(out);
-        let seen = Seen::of(region, self.record);
+        let seen = RecordMeta::of(region, self.record);
         if self.generation.still_holds() {
             return Some(seen);
         }
@@ -112,7 +118,7 @@ impl Sight<'_> {
 }
 
 /// What came of looking for something.
-enum Look<T> {
+enum Lookup<T> {
     Hit(T),
     /// It is not there.
     Nothing,
@@ -121,16 +127,22 @@ enum Look<T> {
 }
 
 /// Finds a key and appends its value to `out`, as the record has it.
-pub(crate) fn read(region: &Region, table: u16, key: Key<'_>, hash: u64, out: &mut Vec<u8>) -> Result<Option<Seen>> {
+pub(crate) fn read(
+    region: &Region,
+    table: u16,
+    key: Key<'_>,
+    hash: u64,
+    out: &mut Vec<u8>,
+) -> Result<Option<RecordMeta>> {
     for _ in 0..TRIES {
         let place = Place::of(region, hash);
-        match find(region, Home::new(region, place, hash), table, key) {
-            Look::Hit((sight, value)) => {
-                if let Some(seen) = sight.read(region, value, out) {
+        match find(region, HomeBucket::new(region, place, hash), table, key) {
+            Lookup::Hit((found, value)) => {
+                if let Some(seen) = found.read(region, value, out) {
                     return Ok(Some(seen));
                 }
             }
-            Look::Nothing if is_unchanged(place, region) => return Ok(None),
+            Lookup::Nothing if is_unchanged(place, region) => return Ok(None),
             _ => std::hint::spin_loop(),
         }
     }
@@ -138,17 +150,17 @@ pub(crate) fn read(region: &Region, table: u16, key: Key<'_>, hash: u64, out: &m
 }
 
 /// What is known of a key, with no look at its value.
-pub(crate) fn meta(region: &Region, table: u16, key: Key<'_>, hash: u64) -> Result<Option<Seen>> {
+pub(crate) fn meta(region: &Region, table: u16, key: Key<'_>, hash: u64) -> Result<Option<RecordMeta>> {
     for _ in 0..TRIES {
         let place = Place::of(region, hash);
-        match find(region, Home::new(region, place, hash), table, key) {
-            Look::Hit((sight, _)) => {
-                let seen = Seen::of(region, sight.record);
-                if sight.generation.still_holds() {
+        match find(region, HomeBucket::new(region, place, hash), table, key) {
+            Lookup::Hit((found, _)) => {
+                let seen = RecordMeta::of(region, found.record);
+                if found.generation.still_holds() {
                     return Ok(Some(seen));
                 }
             }
-            Look::Nothing if is_unchanged(place, region) => return Ok(None),
+            Lookup::Nothing if is_unchanged(place, region) => return Ok(None),
             _ => std::hint::spin_loop(),
         }
     }
@@ -159,19 +171,19 @@ pub(crate) fn meta(region: &Region, table: u16, key: Key<'_>, hash: u64) -> Resu
 /// while it waits for memory: the first slot is the key's, or there is none. Whatever else may be, `read` begins anew.
 #[expect(clippy::inline_always, reason = "calls move structures about")]
 #[inline(always)]
-pub(crate) fn land(
+pub(crate) fn read_prefetched(
     region: &Region,
     table: u16,
     key: Key<'_>,
-    flight: Flight<'_>,
+    prefetched: Prefetched<'_>,
     out: &mut Vec<u8>,
-) -> Result<Option<Seen>> {
-    let seen = match flight.slot {
+) -> Result<Option<RecordMeta>> {
+    let seen = match prefetched.slot {
         Some(slot) => read_at(region, table, key, slot, out),
-        None if is_unchanged(flight.place, region) => return Ok(None),
+        None if is_unchanged(prefetched.place, region) => return Ok(None),
         None => None,
     };
-    if seen.is_some() { Ok(seen) } else { read(region, table, key, flight.hash, out) }
+    if seen.is_some() { Ok(seen) } else { read(region, table, key, prefetched.hash, out) }
 }
 
 /// Reads by a slot that may be the key's. `None`, and nothing appended, where that does not lead to it: that says nothing of the key.
@@ -183,10 +195,10 @@ fn read_at(
     key: Key<'_>,
     (at, slot): (&AtomicU64, Slot),
     out: &mut Vec<u8>,
-) -> Option<Seen> {
-    let sight = sight(region, at, slot)?;
-    let value = sight.record.value_of(region, table, key)?;
-    sight.read(region, value, out)
+) -> Option<RecordMeta> {
+    let found = record_ref(region, at, slot)?;
+    let value = found.record.value_of(region, table, key)?;
+    found.read(region, value, out)
 }
 
 /// Whether the directory is as before, so that what was found nowhere is not there.
@@ -197,29 +209,29 @@ fn is_unchanged(place: Place, region: &Region) -> bool {
 
 /// Looks for the record of a key.
 #[inline]
-fn find<'r>(region: &'r Region, home: Home<'r>, table: u16, key: Key<'_>) -> Look<(Sight<'r>, Bytes<'r>)> {
+fn find<'r>(region: &'r Region, home: HomeBucket<'r>, table: u16, key: Key<'_>) -> Lookup<(RecordRef<'r>, Bytes<'r>)> {
     let found = home.find(|at, slot| {
-        let Some(sight) = sight(region, at, slot) else { return (!leads_nowhere(region, slot)).then_some(None) };
-        if let Some(value) = sight.record.value_of(region, table, key) {
-            return Some(Some((sight, value)));
+        let Some(found) = record_ref(region, at, slot) else { return (!leads_nowhere(region, slot)).then_some(None) };
+        if let Some(value) = found.record.value_of(region, table, key) {
+            return Some(Some((found, value)));
         }
         // Another key's, if it was a record at all.
-        if sight.generation.still_holds() { None } else { Some(None) }
+        if found.generation.still_holds() { None } else { Some(None) }
     });
     match found {
-        Some(Some(found)) => Look::Hit(found),
-        Some(None) => Look::Changed,
-        None => Look::Nothing,
+        Some(Some(found)) => Lookup::Hit(found),
+        Some(None) => Lookup::Changed,
+        None => Lookup::Nothing,
     }
 }
 
 /// The record that a slot names, if it still names it once the generation of the segment is known.
 #[inline]
-fn sight<'r>(region: &'r Region, at: &AtomicU64, slot: Slot) -> Option<Sight<'r>> {
+fn record_ref<'r>(region: &'r Region, at: &AtomicU64, slot: Slot) -> Option<RecordRef<'r>> {
     let generation = region.generation(slot.address())?;
     let is_named = Flaw::SlotOnce.is_planted() || at.load(Acquire) == slot.0;
     (is_named && !region.has_expired(slot.address()))
-        .then(|| Sight { record: Record::at(region, slot.address()), generation })
+        .then(|| RecordRef { record: Record::at(region, slot.address()), generation })
 }
 
 /// Whether a slot names no place where records are, which only damage does, or a segment that has expired: neither changes meanwhile. It is
@@ -230,19 +242,19 @@ fn leads_nowhere(region: &Region, slot: Slot) -> bool {
 }
 
 /// What `take` makes of the record that a slot names, if it was that record all the time.
-fn look<T>(region: &Region, at: &AtomicU64, slot: Slot, take: impl FnOnce(Record) -> Option<T>) -> Look<T> {
-    let Some(Sight { record, generation }) = sight(region, at, slot) else {
-        return if leads_nowhere(region, slot) { Look::Nothing } else { Look::Changed };
+fn look<T>(region: &Region, at: &AtomicU64, slot: Slot, take: impl FnOnce(Record) -> Option<T>) -> Lookup<T> {
+    let Some(RecordRef { record, generation }) = record_ref(region, at, slot) else {
+        return if leads_nowhere(region, slot) { Lookup::Nothing } else { Lookup::Changed };
     };
     let taken = take(record);
-    if generation.still_holds() { taken.map_or(Look::Nothing, Look::Hit) } else { Look::Changed }
+    if generation.still_holds() { taken.map_or(Lookup::Nothing, Lookup::Hit) } else { Lookup::Changed }
 }
 
 /// Gives `take` each record whose key has this home and a wanted slot, and collects what it makes of them. `false` if one could not
 /// be read.
 pub(crate) fn read_home<T>(
     region: &Region,
-    home: Home<'_>,
+    home: HomeBucket<'_>,
     is_wanted: impl Fn(Slot) -> bool,
     mut take: impl FnMut(Record) -> Option<T>,
     out: &mut Vec<T>,
@@ -257,9 +269,9 @@ pub(crate) fn read_home<T>(
                 return;
             }
             match look(region, at, slot, &mut take) {
-                Look::Hit(taken) => return out.push(taken),
-                Look::Nothing => return,
-                Look::Changed => slot = Slot(at.load(Acquire)),
+                Lookup::Hit(taken) => return out.push(taken),
+                Lookup::Nothing => return,
+                Lookup::Changed => slot = Slot(at.load(Acquire)),
             }
         }
         is_read = false;
@@ -276,16 +288,16 @@ pub(crate) fn restless() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{TABLE, small};
-    use crate::geometry::{Geometry, WORD};
-    use crate::header::Traits;
-    use crate::index::split::plant;
-    use crate::scan::Cursor;
-    use crate::segment::Segment;
+    use crate::index::split::initialize;
+    use crate::read::scan::Cursor;
+    use crate::read::view::View;
+    use crate::record::header::Traits;
+    use crate::region::geometry::{Geometry, WORD};
+    use crate::region::segment::Segment;
     use crate::sync::Ordering::Release;
     use crate::sync::Words;
-    use crate::update::TableId;
-    use crate::view::View;
+    use crate::testing::fixture::{TABLE, small};
+    use crate::write::update::TableId;
 
     /// As a batch keeps it for a key that it will put.
     #[test]
@@ -294,7 +306,7 @@ mod tests {
         // Were a slot's location followed, the superblock's format would be the header of this key's record.
         let (table, key) = (TableId { number: 0, is_versioned: false }, Key::Bytes(b""));
         let (region, hash) = (memory.view().region, memory.hash(table, key));
-        assert!(Home::new(region, Place::of(region, hash), hash).reserve(hash).is_some());
+        assert!(HomeBucket::new(region, Place::of(region, hash), hash).reserve(hash).is_some());
         let mut value = Vec::new();
         assert_eq!(memory.view().get(0, key, &mut value).unwrap(), None);
         assert_eq!((memory.view().keys(), memory.verify().records, memory.verify().faults), (0, 0, 0));
@@ -310,13 +322,13 @@ mod tests {
             let region = Region::create(words, geometry, 7, 9, 4096).unwrap();
             let region = if is_announced { region.with_segment_expiry() } else { region };
             let (key, segment) = (Key::Integer(1), Segment::new(&region, 1));
-            plant(&region, region.layout.segment(0));
+            initialize(&region, region.layout.segment(0));
             let header = Header::new(TABLE.number, key, 5, &Traits::default());
             let record = Record::new(segment.start(), header);
             let value_at = record.write(&region, None, key);
             region.write_bytes(value_at, b"value");
             let hash = key.hash(region.seed, TABLE.number);
-            let home = Home::new(&region, Place::of(&region, hash), hash);
+            let home = HomeBucket::new(&region, Place::of(&region, hash), hash);
             let (at, slot) = home.reserve(hash).unwrap();
             at.store(slot.moved_to(record.address).0, Release);
             let view = View { region: &region };
@@ -349,7 +361,7 @@ mod tests {
         for key in (0..KEYS).map(Key::Integer) {
             let hash = memory.hash(TABLE, key);
             let (at, slot) =
-                Home::new(region, Place::of(region, hash), hash).find(|at, slot| Some((at, slot))).unwrap();
+                HomeBucket::new(region, Place::of(region, hash), hash).find(|at, slot| Some((at, slot))).unwrap();
             at.store(slot.moved_to(WORD << 36).0, Release);
             assert_eq!(memory.view().get(TABLE.number, key, &mut Vec::new()).unwrap(), None);
             assert_eq!((scanned(), memory.verify().faults), (KEYS - 1, 1));

@@ -16,14 +16,17 @@
 //! three exceptions, all made under the lock of the key's bucket: bytes beyond the value, the header when the
 //! value grows over them, and the one word of an integer value.
 
+pub(crate) mod header;
+pub(crate) mod key;
+
 use hammerspace_error::{Error, Kind, Result};
 
-use crate::geometry::WORD;
-use crate::header::{Header, INLINE_MAX, SEQUENCE_SHIFT};
-use crate::key::{KEY_LEN_MAX, Key, OwnedKey};
+use crate::record::header::{Header, INLINE_MAX, SEQUENCE_SHIFT};
+use crate::record::key::{KEY_LEN_MAX, Key, OwnedKey};
 use crate::region::Region;
+use crate::region::geometry::WORD;
+use crate::region::words::{Bytes, begin_with};
 use crate::sync::Ordering::Relaxed;
-use crate::words::{Bytes, begin_with};
 
 /// A record at its address, with the header it had when it was looked at.
 #[derive(Clone, Copy, Debug)]
@@ -211,14 +214,14 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::Change;
-    use crate::fixture::{TABLE, small};
-    use crate::index::bucket::Home;
+    use crate::index::bucket::HomeBucket;
     use crate::index::directory::Place;
     use crate::index::slot::Slot;
-    use crate::segment::{Segment, Stream, Use};
+    use crate::region::segment::{Segment, SegmentState, Stream};
     use crate::sound::Memory;
     use crate::sync::AtomicU64;
+    use crate::testing::fixture::{TABLE, small};
+    use crate::write::change::Change;
 
     const KEY: Key<'static> = Key::Integer(7);
     const VALUE_LEN: u64 = 80;
@@ -228,7 +231,7 @@ mod tests {
     fn record(memory: &Memory) -> Record {
         let (region, hash) = (memory.view().region, memory.hash(TABLE, KEY));
         let at = |_: &AtomicU64, slot: Slot| Some(Record::at(region, slot.address()));
-        Home::new(region, Place::of(region, hash), hash).find(at).unwrap()
+        HomeBucket::new(region, Place::of(region, hash), hash).find(at).unwrap()
     }
 
     /// A store with a record as a later build writes it: it has an extension, and a value of 80 bytes.
@@ -264,9 +267,9 @@ mod tests {
     fn a_cleaner_moves_an_extension_along() {
         let memory = extended();
         let (region, before) = (memory.view().region, record(&memory));
-        Segment::of(region, before.address).unwrap().set_usage(Use::Closed(Stream::LONG));
-        memory.owner().take_seat().head(Stream::LONG).close(region);
-        Segment::of(region, before.address).unwrap().bury(4000);
+        Segment::of(region, before.address).unwrap().set_usage(SegmentState::Closed(Stream::LONG));
+        memory.owner().take_writer_slot().head(Stream::LONG).close(region);
+        Segment::of(region, before.address).unwrap().mark_dead(4000);
         assert!(memory.clean().unwrap());
         let after = record(&memory);
         assert_ne!(after.address, before.address);

@@ -7,16 +7,23 @@
 //! 3. The words of the superblock up to `SEED` never change once `MAGIC` is there, which is written last.
 //! 4. A region that uses a feature says so in `FEATURES_*` (`features.rs`) before the first byte of it is written.
 
+pub(crate) mod counters;
+pub(crate) mod features;
+pub(crate) mod geometry;
+pub(crate) mod region_file;
+pub(crate) mod segment;
+pub(crate) mod words;
+
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Access, File};
 
-use crate::features::{self, SEGMENT_EXPIRY};
-use crate::flaw::Flaw;
-use crate::geometry::{BUCKET, Geometry, Layout, WORD};
 use crate::read::now;
-use crate::segment::use_of;
+use crate::region::features::SEGMENT_EXPIRY;
+use crate::region::geometry::{BUCKET, Geometry, Layout, WORD};
+use crate::region::segment::state_of;
+use crate::region::words::{Bytes, store};
 use crate::sync::{AtomicU64, Ordering, Words, fence, stream};
-use crate::words::{Bytes, store};
+use crate::testing::flaw::Flaw;
 
 macro_rules! superblock {
     (used: { $($name:ident = $address:literal;)* } reserved: { $($reserved:ident = $place:literal;)* }) => {
@@ -60,7 +67,7 @@ superblock! {
         INTENT = 2048;
         PARTS_FIRST = 2056;
         PARTS_END = 2064;
-        HOME = 2560;
+        STORE_DIR = 2560;
     }
     reserved: {
         FEATURES_INFO = 88;
@@ -70,8 +77,8 @@ superblock! {
     }
 }
 
-/// Bytes of `HOME`.
-pub(crate) const HOME_LEN: u64 = 1536;
+/// Bytes of `STORE_DIR`.
+pub(crate) const STORE_DIR_LEN: u64 = 1536;
 
 /// Of two words each, from `PENDING` on: a number of parts, and the hash of the key they are for.
 pub(crate) const PENDING_ENTRIES: u64 = 64;
@@ -99,7 +106,7 @@ impl Generation<'_> {
     /// Whether the segment is in the same use, whatever holes of it were filled.
     pub(crate) fn is_same_use(self) -> bool {
         fence(Ordering::Acquire);
-        use_of(self.word.load(Ordering::Relaxed)) == use_of(self.seen)
+        state_of(self.word.load(Ordering::Relaxed)) == state_of(self.seen)
     }
 }
 
@@ -186,7 +193,7 @@ impl Region {
     #[cfg(test)]
     pub(crate) fn copy(&self) -> Self {
         let words = Words::zeros(self.words.len() as u64 * WORD).expect("memory for it");
-        let counters = self.layout.counter_block(0) + crate::geometry::COUNTER_BLOCK;
+        let counters = self.layout.counter_block(0) + crate::region::geometry::COUNTER_BLOCK;
         for word in (0..counters / WORD).chain(self.layout.segment(0) / WORD..self.words.len() as u64) {
             words[word as usize].store(self.load(word * WORD), Ordering::Relaxed);
         }
@@ -340,7 +347,7 @@ mod tests {
     use hammerspace_testkit as testkit;
 
     use super::*;
-    use crate::words::begin_with;
+    use crate::region::words::begin_with;
 
     fn region() -> Region {
         let geometry = Geometry { segment_size: 4096, segments_max: 4, buckets: 4 };

@@ -19,7 +19,7 @@ pub(crate) use scheduled::{AtomicU64, Words, lock, thread_number, wait_while, yi
 
 /// To a scheduler, words are words.
 #[cfg(test)]
-pub(crate) use crate::words::store as stream;
+pub(crate) use crate::region::words::store as stream;
 
 /// Locks; what a thread that panicked has left behind is what the region's invariants allow at any instant.
 #[cfg(not(test))]

@@ -181,7 +181,7 @@ impl Batch {
 
     /// Which of the batch's tables this is.
     fn number(&mut self, table: &Table) -> usize {
-        let is_it = |known: &Table| known.is_same(table);
+        let is_it = |binding: &Table| binding.is_same(table);
         if let Some(last) = self.entries.last().map(|entry| entry.table).filter(|last| is_it(&self.tables[*last])) {
             return last;
         }
@@ -267,10 +267,10 @@ impl Store {
         batch.check()?;
         let mut waits = 0..WAITS_MAX;
         loop {
-            let known: Vec<_> = batch.tables.iter().map(|table| Cell::new(table.known())).collect();
-            let ids: Vec<_> = known.iter().map(|known| known.get().id()).collect();
+            let binding: Vec<_> = batch.tables.iter().map(|table| Cell::new(table.binding())).collect();
+            let ids: Vec<_> = binding.iter().map(|binding| binding.get().id()).collect();
             let changes = self.shared.changes.count();
-            let mut run = Run { batch, known: &known, replies: Vec::with_capacity(batch.len()), stop: None };
+            let mut run = Run { batch, binding: &binding, replies: Vec::with_capacity(batch.len()), stop: None };
             let keys = batch.check_conditions(&ids)?;
             let requests: Vec<_> = batch.requests().collect();
             match (
@@ -289,11 +289,11 @@ impl Store {
                 (Ok(None), Some(Stop::Error(error))) => return Err(error),
                 (Ok(None), _) => {}
                 (Err(error), _) => {
-                    let mut is_retried = |(table, known): (&Table, &Cell<_>)| {
-                        table.is_retried(error.kind(), known.get(), changes, &mut waits)
+                    let mut is_retried = |(table, binding): (&Table, &Cell<_>)| {
+                        table.is_retried(error.kind(), binding.get(), changes, &mut waits)
                     };
                     let mut again = false;
-                    for of_table in batch.tables.iter().zip(&known) {
+                    for of_table in batch.tables.iter().zip(&binding) {
                         again |= is_retried(of_table)?;
                     }
                     if !again {
@@ -301,7 +301,7 @@ impl Store {
                     }
                 }
             }
-            batch.tables.iter().try_for_each(|table| table.learn().map(drop))?;
+            batch.tables.iter().try_for_each(|table| table.rebind().map(drop))?;
         }
     }
 }
@@ -321,7 +321,7 @@ impl Batch {
 /// One try to make a batch.
 struct Run<'b> {
     batch: &'b Batch,
-    known: &'b [Cell<crate::table::Known>],
+    binding: &'b [Cell<crate::table::TableBinding>],
     replies: Vec<Reply>,
     stop: Option<Stop>,
 }
@@ -337,7 +337,7 @@ impl Run<'_> {
     ) -> Option<Change<'o>> {
         self.replies.truncate(at);
         let table = self.batch.entries[at].table;
-        if !self.batch.tables[table].holds(&self.known[table]) {
+        if !self.batch.tables[table].is_current(&self.binding[table]) {
             self.stop = Some(Stop::Stale);
             return None;
         }

@@ -54,8 +54,8 @@ impl Table {
 
     /// The parameters of the table's values of kind `hll`.
     pub fn hll_params(&self) -> Result<Params> {
-        if !self.holds(&Cell::new(self.known())) {
-            self.learn()?;
+        if !self.is_current(&Cell::new(self.binding())) {
+            self.rebind()?;
         }
         Ok(self.known_hll())
     }

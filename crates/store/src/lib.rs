@@ -20,7 +20,7 @@
 
 mod batch;
 mod catalogue;
-mod changes;
+mod catalogue_lock;
 mod condition;
 mod counting;
 mod expiry;

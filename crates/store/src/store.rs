@@ -9,7 +9,7 @@ use hammerspace_error::{Error, Kind, Result};
 use hammerspace_memory::{Memory, Options, Reader, Report, Usage, View};
 
 use crate::catalogue::{self, Catalogue, TableInfo, TableOptions};
-use crate::changes::Changes;
+use crate::catalogue_lock::CatalogueLock;
 use crate::table::Table;
 
 /// The table of those who name none. Every store has it; its records have versions.
@@ -30,7 +30,7 @@ pub(crate) struct Shared {
     access: Access,
     /// The catalogue as it was last read. Readers of it never wait, so a forked child may go on with it.
     catalogue: ArcSwap<Catalogue>,
-    pub(crate) changes: Changes,
+    pub(crate) changes: CatalogueLock,
     /// Whose turn it is to give ordinals to ids.
     universes: Mutex<()>,
 }
@@ -46,7 +46,7 @@ impl Store {
     ///
     /// [`Kind::Full`] where there is not as much memory as the limit says.
     pub fn create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        Self::start(Access::Owner(Memory::create_with(path, options, plant)?))
+        Self::start(Access::Owner(Memory::create_with(path, options, write_catalogue)?))
     }
 
     /// Owns a store that nobody owns, with every completed change of its last owner. [`Kind::Busy`] where somebody does.
@@ -98,13 +98,14 @@ impl Store {
     /// A store without a name, which ends with its last handle. Processes that are forked from this one read what it writes.
     pub fn anonymous(options: &Options) -> Result<Self> {
         let memory = Memory::anonymous(options)?;
-        plant(&memory)?;
+        write_catalogue(&memory)?;
         Self::start(Access::Owner(memory))
     }
 
     fn start(access: Access) -> Result<Self> {
         let catalogue = ArcSwap::from_pointee(Catalogue::read(access.view())?);
-        let shared = Arc::new(Shared { access, catalogue, changes: Changes::default(), universes: Mutex::default() });
+        let shared =
+            Arc::new(Shared { access, catalogue, changes: CatalogueLock::default(), universes: Mutex::default() });
         let default = Table::open(shared.clone(), DEFAULT_TABLE)?;
         Ok(Self { shared, default })
     }
@@ -193,7 +194,7 @@ impl Store {
         self.shared.view().map()
     }
 
-    /// Changes the memory limit, in bytes, while everybody goes on. [`Kind::Invalid`] beyond what the store was made for, which is sixteen
+    /// CatalogueLock the memory limit, in bytes, while everybody goes on. [`Kind::Invalid`] beyond what the store was made for, which is sixteen
     /// times its first limit, 64 GiB at least and 1023 GiB at most, and below what its writers and cleaners need; [`Kind::Full`] where the file system has
     /// no room for it. Memory that was in use once is not given back, nor is what is live left without room: a lower limit
     /// becomes that much at least.
@@ -285,14 +286,14 @@ impl Shared {
 }
 
 /// Gives a store that is being made its list of tables.
-fn plant(memory: &Memory) -> Result<()> {
+fn write_catalogue(memory: &Memory) -> Result<()> {
     let mut catalogue = Catalogue::default();
     let stamp = catalogue.next_stamp();
     catalogue.add(DEFAULT_TABLE, TableOptions::default())?;
     replace_catalogue(memory, &catalogue, stamp, None)
 }
 
-/// Changes the catalogue, then drops the number that `change` gives.
+/// CatalogueLock the catalogue, then drops the number that `change` gives.
 fn change_catalogue(memory: &Memory, change: impl FnOnce(&mut Catalogue) -> Result<Option<u16>>) -> Result<()> {
     let mut catalogue = Catalogue::read(memory.view())?;
     catalogue.dropped.retain(|&number| memory.is_dropping(number));

@@ -26,9 +26,9 @@ use crate::value::{Entry, Meta, Value};
 
 /// What a handle knows: stamp 47 | versioned 1 | number 16.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Known(u64);
+pub(crate) struct TableBinding(u64);
 
-impl Known {
+impl TableBinding {
     fn new(id: TableId, stamp: u64) -> Self {
         Self(stamp << 17 | u64::from(id.is_versioned) << 16 | u64::from(id.number))
     }
@@ -79,15 +79,15 @@ impl Known {
 pub struct Table {
     pub(crate) shared: Arc<Shared>,
     pub(crate) name: Arc<str>,
-    known: AtomicU64,
+    binding: AtomicU64,
     /// The parameters of its HyperLogLogs, as of `known`: two bytes.
     hll: AtomicU16,
 }
 
 impl Table {
     pub(crate) fn open(shared: Arc<Shared>, name: &str) -> Result<Self> {
-        let table = Self { shared, name: name.into(), known: AtomicU64::new(0), hll: AtomicU16::new(0) };
-        table.learn()?;
+        let table = Self { shared, name: name.into(), binding: AtomicU64::new(0), hll: AtomicU16::new(0) };
+        table.rebind()?;
         Ok(table)
     }
 
@@ -103,8 +103,8 @@ impl Table {
 
     /// Whether its records have versions.
     pub fn has_versions(&self) -> Result<bool> {
-        self.learn()?;
-        Ok(self.known().id().is_versioned)
+        self.rebind()?;
+        Ok(self.binding().id().is_versioned)
     }
 
     /// The parameters of its HyperLogLogs, as the handle knows them.
@@ -114,33 +114,33 @@ impl Table {
     }
 
     #[inline]
-    pub(crate) fn known(&self) -> Known {
-        Known(self.known.load(Ordering::Relaxed))
+    pub(crate) fn binding(&self) -> TableBinding {
+        TableBinding(self.binding.load(Ordering::Relaxed))
     }
 
     /// Looks the name up again. Gives what is known now, and when the table was born.
     #[cold]
-    pub(crate) fn learn(&self) -> Result<(Known, u64)> {
+    pub(crate) fn rebind(&self) -> Result<(TableBinding, u64)> {
         let catalogue = self.shared.catalogue()?;
         let table = catalogue.known(&self.name)?;
-        let known = Known::new(table.id, catalogue.known_since(table));
+        let binding = TableBinding::new(table.id, catalogue.known_since(table));
         self.hll.store(u16::from_le_bytes(table.hll.to_bytes()), Ordering::Relaxed);
-        self.known.store(known.0, Ordering::Relaxed);
-        Ok((known, table.born))
+        self.binding.store(binding.0, Ordering::Relaxed);
+        Ok((binding, table.born))
     }
 
     /// Whether the number has been the table's since it was learnt; then it is known as of now.
     #[inline]
-    pub(crate) fn holds(&self, known: &Cell<Known>) -> bool {
-        known.get().holds(self.shared.view()) || self.held_all_along(known)
+    pub(crate) fn is_current(&self, binding: &Cell<TableBinding>) -> bool {
+        binding.get().holds(self.shared.view()) || self.was_stable(binding)
     }
 
     /// Where that cannot be told, it did not: who begins anew is told why.
     #[cold]
-    fn held_all_along(&self, known: &Cell<Known>) -> bool {
-        let before = known.get();
-        let Ok((now, born)) = self.learn() else { return false };
-        known.set(now);
+    fn was_stable(&self, binding: &Cell<TableBinding>) -> bool {
+        let before = binding.get();
+        let Ok((now, born)) = self.rebind() else { return false };
+        binding.set(now);
         now.id() == before.id() && born <= before.stamp()
     }
 
@@ -149,12 +149,12 @@ impl Table {
     fn read<T>(&self, mut read: impl FnMut(View<'_>, u16) -> Result<T>) -> Result<T> {
         let view = self.shared.view();
         loop {
-            let known = Cell::new(self.known());
-            let found = read(view, known.get().id().number)?;
-            if self.holds(&known) {
+            let binding = Cell::new(self.binding());
+            let found = read(view, binding.get().id().number)?;
+            if self.is_current(&binding) {
                 return Ok(found);
             }
-            self.learn()?;
+            self.rebind()?;
         }
     }
 
@@ -211,15 +211,15 @@ impl Table {
         let view = self.shared.view();
         let mut done = 0;
         while done < keys.len() {
-            let (known, first) = (Cell::new(self.known()), done);
-            view.get_many(known.get().id().number, &keys[first..], |at, found| {
-                if first + at == done && self.holds(&known) {
+            let (binding, first) = (Cell::new(self.binding()), done);
+            view.get_many(binding.get().id().number, &keys[first..], |at, found| {
+                if first + at == done && self.is_current(&binding) {
                     each(done, found.map(|(meta, value)| (Meta::of(meta), value)));
                     done += 1;
                 }
             })?;
             if done < keys.len() {
-                self.learn()?;
+                self.rebind()?;
             }
         }
         Ok(())
@@ -256,8 +256,8 @@ impl<'t> IntoIterator for &'t Table {
 impl Clone for Table {
     fn clone(&self) -> Self {
         let (shared, name) = (self.shared.clone(), self.name.clone());
-        let (known, hll) = (self.known.load(Ordering::Relaxed).into(), self.hll.load(Ordering::Relaxed).into());
-        Self { shared, name, known, hll }
+        let (binding, hll) = (self.binding.load(Ordering::Relaxed).into(), self.hll.load(Ordering::Relaxed).into());
+        Self { shared, name, binding, hll }
     }
 }
 
@@ -285,29 +285,29 @@ mod tests {
         let store = store();
         let table = store.create_table("words", TableOptions::default()).unwrap();
         let other = store.create_table("other", TableOptions::default()).unwrap();
-        let [known, of_other] = [&table, &other].map(|table| Cell::new(table.known()));
+        let [binding, of_other] = [&table, &other].map(|table| Cell::new(table.binding()));
         store.empty_table("other").unwrap();
-        assert!(!known.get().holds(store.default_table().shared.view()));
-        assert!(table.holds(&known) && known.get() == table.known(), "known as of now");
-        assert!(!other.holds(&of_other));
+        assert!(!binding.get().holds(store.default_table().shared.view()));
+        assert!(table.is_current(&binding) && binding.get() == table.binding(), "binding as of now");
+        assert!(!other.is_current(&of_other));
         store.drop_table("words").unwrap();
-        assert!(!table.holds(&known));
+        assert!(!table.is_current(&binding));
     }
 
     #[test]
     fn a_number_that_came_back_does_not_hold() {
         let store = store();
         let table = store.create_table("words", TableOptions::default()).unwrap();
-        let (first, started) = (Cell::new(table.known()), Instant::now());
+        let (first, started) = (Cell::new(table.binding()), Instant::now());
         let mut numbers = 0;
-        while numbers == 0 || table.known().id() != first.get().id() {
+        while numbers == 0 || table.binding().id() != first.get().id() {
             assert!(started.elapsed() < Duration::from_mins(1), "{numbers} other numbers");
             // A number is free when its records have been removed.
             thread::sleep(Duration::from_millis(1));
             store.empty_table("words").unwrap();
-            table.learn().unwrap();
+            table.rebind().unwrap();
             numbers += 1;
         }
-        assert!(!table.holds(&first));
+        assert!(!table.is_current(&first));
     }
 }

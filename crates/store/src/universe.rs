@@ -72,7 +72,7 @@ impl Universe {
 
     /// What tells it from those that had its name before.
     pub(crate) fn number(&self) -> Result<u64> {
-        Ok(self.table.learn()?.1)
+        Ok(self.table.rebind()?.1)
     }
 
     /// How many ids it has, which is the next ordinal.
@@ -104,10 +104,10 @@ impl Universe {
     /// there are no more of 32 bits; what came before is known then. One caller at a time adds ids.
     pub fn assign(&self, ids: &[Key<'_>]) -> Result<Vec<u32>> {
         loop {
-            let known = self.ordinals(ids)?;
-            let unknown: Vec<_> = ids.iter().zip(&known).filter(|(_, at)| at.is_none()).map(|(id, _)| *id).collect();
+            let binding = self.ordinals(ids)?;
+            let unknown: Vec<_> = ids.iter().zip(&binding).filter(|(_, at)| at.is_none()).map(|(id, _)| *id).collect();
             if unknown.is_empty() {
-                return Ok(known.into_iter().flatten().collect());
+                return Ok(binding.into_iter().flatten().collect());
             }
             self.add(&unknown)?;
         }
@@ -119,10 +119,10 @@ impl Universe {
         let _turn = self.store.shared.universe_turn();
         // Another thread may have added some meanwhile.
         let ids = &ids[..ids.len().min(BATCH)];
-        let known = self.ordinals(ids)?;
+        let binding = self.ordinals(ids)?;
         let len = self.len()?;
         let mut addition = Addition::new(len);
-        for (id, _) in ids.iter().zip(known).filter(|(_, ordinal)| ordinal.is_none()) {
+        for (id, _) in ids.iter().zip(binding).filter(|(_, ordinal)| ordinal.is_none()) {
             if addition.bytes > BATCH_BYTES {
                 break;
             }

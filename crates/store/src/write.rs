@@ -12,7 +12,7 @@ use crate::expiry;
 use crate::kind::ValueKind;
 use crate::operation::{Done, Operation, Request, Verdict};
 use crate::piece::other_universe;
-use crate::table::{Known, Table};
+use crate::table::{Table, TableBinding};
 use crate::value::{Meta, Value};
 
 /// How often a change that finds no room is made anew as tables are dropped meanwhile.
@@ -115,43 +115,54 @@ impl Table {
         let memory = self.shared.memory()?;
         let mut waits = 0..WAITS_MAX;
         loop {
-            let known = Cell::new(self.known());
-            let table = known.get().id();
+            let binding = Cell::new(self.binding());
+            let table = binding.get().id();
             request.condition.check(table.is_versioned)?;
             let changes = self.shared.changes.count();
             let updated = memory.update(table, key, |old| {
                 if !look(old) {
                     return Decision { change: Change::Keep, result: Verdict::Damaged };
                 }
-                self.decide(&known, request, old)
+                self.decide(&binding, request, old)
             });
             match updated {
                 Ok(updated) if updated.result != Verdict::Stale => return Ok(updated),
                 Ok(_) => {}
-                Err(error) if self.is_retried(error.kind(), known.get(), changes, &mut waits)? => {}
+                Err(error) if self.is_retried(error.kind(), binding.get(), changes, &mut waits)? => {}
                 Err(error) => return Err(error),
             }
-            self.learn()?;
+            self.rebind()?;
         }
     }
 
     /// Decides under the lock of the key's record, where the number is the table's.
     #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
     #[inline(always)]
-    fn decide<'o>(&self, known: &Cell<Known>, request: &Request<'o>, old: Option<&Old<'_>>) -> Decision<'o, Verdict> {
-        if self.holds(known) {
-            return request.decide(known.get().id(), old);
+    fn decide<'o>(
+        &self,
+        binding: &Cell<TableBinding>,
+        request: &Request<'o>,
+        old: Option<&Old<'_>>,
+    ) -> Decision<'o, Verdict> {
+        if self.is_current(binding) {
+            return request.decide(binding.get().id(), old);
         }
         Decision { change: Change::Keep, result: Verdict::Stale }
     }
 
     /// Whether a change that was refused for this is made anew; waits first where there may come to be room.
     #[cold]
-    pub(crate) fn is_retried(&self, why: Kind, known: Known, changes: u64, waits: &mut Range<u32>) -> Result<bool> {
+    pub(crate) fn is_retried(
+        &self,
+        why: Kind,
+        binding: TableBinding,
+        changes: u64,
+        waits: &mut Range<u32>,
+    ) -> Result<bool> {
         Ok(match why {
             // A number that is being dropped is refused before anything is asked. If the list of tables has
             // it all the same, the list is damaged.
-            Kind::Missing => self.learn()?.0 != known,
+            Kind::Missing => self.rebind()?.0 != binding,
             Kind::Full => waits.next().is_some() && self.shared.changes.wait_for_more(changes),
             _ => false,
         })
@@ -247,13 +258,13 @@ impl Table {
             |at: usize| Request::from(Operation::Merge { kind, operand: operands[at].1.as_ref(), expiry: None });
         let (memory, done) = (self.shared.memory()?, Cell::new(0));
         while done.get() < operands.len() {
-            let (first, known) = (done.get(), Cell::new(self.known()));
+            let (first, binding) = (done.get(), Cell::new(self.binding()));
             let merged = memory.update_many(
-                known.get().id(),
+                binding.get().id(),
                 operands.len() - first,
                 |at| operands[first + at].0,
                 |at, old| match self.check_value(kind, operands[first + at].1.as_ref()) {
-                    Ok(()) => self.decide(&known, &request(first + at), old),
+                    Ok(()) => self.decide(&binding, &request(first + at), old),
                     // Merged below, where it is refused in words.
                     Err(_) => Decision { change: Change::Keep, result: Verdict::Stale },
                 },

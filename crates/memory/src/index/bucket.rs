@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 
 use hammerspace_error::{Error, Kind, Result};
 
-use crate::geometry::{BUCKET, SLOTS, WORD};
 use crate::index::REACH_MAX;
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
 use crate::region::Region;
+use crate::region::geometry::{BUCKET, SLOTS, WORD};
 use crate::sync::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::{AtomicU64, spin_loop, yield_now};
 
@@ -30,28 +30,28 @@ fn reach_of(header: u64) -> u64 {
 
 /// Where a key's slots may lie.
 #[derive(Clone, Copy)]
-pub(crate) struct Home<'r> {
+pub(crate) struct HomeBucket<'r> {
     region: &'r Region,
-    piece: u64,
+    page: u64,
     bucket: u64,
     hash: u64,
 }
 
-impl<'r> Home<'r> {
+impl<'r> HomeBucket<'r> {
     #[inline]
     pub(crate) fn new(region: &'r Region, place: Place, hash: u64) -> Self {
-        Self::at(region, place.entry.piece(region), hash & (region.layout.bucket_mask), hash)
+        Self::at(region, place.entry.page(region), hash & (region.layout.bucket_mask), hash)
     }
 
-    /// The home with this number in a piece, for keys that start like `hash`.
-    pub(crate) fn at(region: &'r Region, piece: u64, bucket: u64, hash: u64) -> Self {
-        Self { region, piece, bucket, hash }
+    /// The home with this number in a page, for keys that start like `hash`.
+    pub(crate) fn at(region: &'r Region, page: u64, bucket: u64, hash: u64) -> Self {
+        Self { region, page, bucket, hash }
     }
 
     /// The bucket `displacement` to the right; the last is followed by the first.
     #[inline]
     fn bucket(self, displacement: u64) -> u64 {
-        self.piece.wrapping_add(((self.bucket + displacement) & self.region.layout.bucket_mask) * BUCKET)
+        self.page.wrapping_add(((self.bucket + displacement) & self.region.layout.bucket_mask) * BUCKET)
     }
 
     /// Where the header lies, and with it most of what a lookup needs.
@@ -73,7 +73,7 @@ impl<'r> Home<'r> {
     }
 
     /// The slots that may be the key's, each with the word it stands in, until `found` gives something for one.
-    #[expect(clippy::inline_always, reason = "see `read::land`")]
+    #[expect(clippy::inline_always, reason = "see `read::read_prefetched`")]
     #[inline(always)]
     pub(crate) fn find<T>(self, mut found: impl FnMut(&'r AtomicU64, Slot) -> Option<T>) -> Option<T> {
         let home = self.region.line(self.address());
@@ -116,7 +116,7 @@ impl<'r> Home<'r> {
         }
     }
 
-    /// Locks it, if the directory still shows its piece and nobody else has it.
+    /// Locks it, if the directory still shows its page and nobody else has it.
     #[inline]
     fn try_lock(self, place: Place, incarnation: u64) -> bool {
         let header = self.region.word(self.address());
@@ -178,7 +178,7 @@ impl<'r> Home<'r> {
         })
     }
 
-    /// Writes a slot this far right of home, as the `nth` of that bucket from 1 on, in a piece that is not shown.
+    /// Writes a slot this far right of home, as the `nth` of that bucket from 1 on, in a page that is not shown.
     #[inline]
     pub(crate) fn place(self, displacement: u64, nth: u64, slot: Slot) {
         if displacement > self.reach() {
@@ -206,7 +206,7 @@ impl<'r> Home<'r> {
 }
 
 /// A home whose keys nobody else changes, until it is dropped.
-pub(crate) struct Locked<'r>(pub(crate) Home<'r>);
+pub(crate) struct Locked<'r>(pub(crate) HomeBucket<'r>);
 
 impl<'r> Locked<'r> {
     /// Locks the home of a hash, wherever it is by then. [`Kind::Busy`] if nobody opens it.
@@ -220,7 +220,7 @@ impl<'r> Locked<'r> {
     pub(crate) fn at(region: &'r Region, mut place: Place, hash: u64, incarnation: u64) -> Result<Self> {
         let mut patience = Patience::new();
         loop {
-            let home = Home::new(region, place, hash);
+            let home = HomeBucket::new(region, place, hash);
             if home.try_lock(place, incarnation) {
                 return Ok(Self(home));
             }
@@ -282,8 +282,8 @@ impl Patience {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{TABLE, small};
-    use crate::key::Key;
+    use crate::record::key::Key;
+    use crate::testing::fixture::{TABLE, small};
 
     /// A lock that nobody will open, as damage can close it: an owner finds out, and goes on with other keys.
     #[test]
@@ -293,7 +293,7 @@ mod tests {
         put(1).unwrap();
         let region = memory.view().region;
         let hash = Key::Integer(1).hash(region.seed, TABLE.number);
-        let home = Home::new(region, Place::of(region, hash), hash);
+        let home = HomeBucket::new(region, Place::of(region, hash), hash);
         assert!(home.wait_for_lock(region.load(crate::region::INCARNATION)));
         assert_eq!(put(1).unwrap_err().kind(), Kind::Busy);
         put(2).unwrap();

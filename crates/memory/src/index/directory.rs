@@ -1,23 +1,23 @@
-//! The directory: which piece has the keys of a prefix.
+//! The directory: which page has the keys of a prefix.
 //!
 //! ```text
-//! root:  | which of the two directories 8 | depth 8 |         entry: | depth of the piece 8 | number of the piece 36 | stamp 20: 0 |
+//! root:  | which of the two directories 8 | depth 8 |         entry: | depth of the page 8 | number of the page 36 | stamp 20: 0 |
 //! ```
 //!
-//! A directory of depth `d` has `2^d` entries, indexed by the first `d` bits of the hash. A piece of a lesser depth has several of
+//! A directory of depth `d` has `2^d` entries, indexed by the first `d` bits of the hash. A page of a lesser depth has several of
 //! them, side by side. To double, the other directory is filled and the root then points there: in one store, so that nobody
 //! sees one's entries at the other's depth.
 //!
-//! Depths only grow. So an entry that is the same as before has been the same all the time, even where its piece was freed and
-//! used again meanwhile. Once depths may shrink, the stamp tells an entry from an earlier one for the same piece: readers compare it, and
+//! Depths only grow. So an entry that is the same as before has been the same all the time, even where its page was freed and
+//! used again meanwhile. Once depths may shrink, the stamp tells an entry from an earlier one for the same page: readers compare it, and
 //! know nothing else about it.
 
 use hammerspace_error::{Error, Kind, Result};
 
-use crate::geometry::BUCKET;
 use crate::index::slot::Slot;
+use crate::region::geometry::BUCKET;
+use crate::region::segment::{Segment, SegmentState};
 use crate::region::{ROOT, Region, SEGMENTS_FRESH};
-use crate::segment::{Segment, Use};
 use crate::sync::Ordering::{Acquire, Relaxed};
 use crate::sync::fence;
 
@@ -70,39 +70,39 @@ impl Root {
 const NUMBER_SHIFT: u32 = 8;
 const NUMBER: u64 = (1 << 36) - 1;
 
-/// A piece, and how many bits of the hash its keys have in common.
+/// A page, and how many bits of the hash its keys have in common.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Entry(pub(crate) u64);
 
 impl Entry {
-    pub(crate) fn new(region: &Region, piece: u64, depth: u32) -> Self {
-        Self(region.layout.piece_number(piece) << NUMBER_SHIFT | u64::from(depth))
+    pub(crate) fn new(region: &Region, page: u64, depth: u32) -> Self {
+        Self(region.layout.index_page_number(page) << NUMBER_SHIFT | u64::from(depth))
     }
 
-    /// Where its piece starts.
+    /// Where its page starts.
     #[inline]
-    pub(crate) fn piece(self, region: &Region) -> u64 {
-        region.layout.piece(self.0 >> NUMBER_SHIFT & NUMBER)
+    pub(crate) fn page(self, region: &Region) -> u64 {
+        region.layout.index_page(self.0 >> NUMBER_SHIFT & NUMBER)
     }
 
     pub(crate) fn depth(self) -> u32 {
         (self.0 & 31) as u32
     }
 
-    /// Whether it names a piece that has its memory in a segment of the index, of no greater depth than the root's.
-    pub(crate) fn is_piece_of(self, region: &Region, root: Root) -> bool {
-        let piece = self.piece(region);
-        let number = region.layout.segment_of(piece).filter(|number| *number < region.load(SEGMENTS_FRESH));
+    /// Whether it names a page that has its memory in a segment of the index, of no greater depth than the root's.
+    pub(crate) fn is_page_of(self, region: &Region, root: Root) -> bool {
+        let page = self.page(region);
+        let number = region.layout.segment_of(page).filter(|number| *number < region.load(SEGMENTS_FRESH));
         let segment = number.map(|number| Segment::new(region, number));
-        segment.is_some_and(|segment| segment.usage() == Use::Index && piece - segment.start() < segment.used())
-            && self == Self::new(region, piece, self.depth())
+        segment.is_some_and(|segment| segment.state() == SegmentState::Index && page - segment.start() < segment.used())
+            && self == Self::new(region, page, self.depth())
             && self.depth() <= root.depth()
     }
 
-    /// The slots of the piece that are full.
+    /// The slots of the page that are full.
     pub(crate) fn slots(self, region: &Region) -> impl Iterator<Item = Slot> {
-        let piece = self.piece(region);
-        let of_bucket = move |bucket: u64| region.line(piece.wrapping_add(bucket * BUCKET))[1..].iter();
+        let page = self.page(region);
+        let of_bucket = move |bucket: u64| region.line(page.wrapping_add(bucket * BUCKET))[1..].iter();
         let slots = (0..region.layout.buckets()).flat_map(of_bucket);
         slots.map(|slot| Slot(slot.load(Relaxed))).filter(|slot| !slot.is_empty())
     }
@@ -132,7 +132,7 @@ impl Place {
         Self { root, entry: Entry(region.load(at)), at }
     }
 
-    /// How many bits of the hash the piece's keys have in common: no more than there can be, whatever the directory says.
+    /// How many bits of the hash the page's keys have in common: no more than there can be, whatever the directory says.
     pub(crate) fn depth(self, region: &Region) -> u32 {
         self.entry.depth().min(self.root.depth()).min(region.layout.depth_max)
     }

@@ -8,7 +8,7 @@
 //! Zero is an empty slot: no record lies at the start of the region. A *reserved* slot has location 1, where none lies either: no lookup finds
 //! it. `disk` is zero until there is a log.
 
-use crate::geometry::WORD;
+use crate::region::geometry::WORD;
 
 const LOCATION: u64 = (1 << 37) - 1;
 /// The location of what is reserved.

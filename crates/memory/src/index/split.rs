@@ -1,14 +1,14 @@
-//! Growing the index by one piece: 64 KiB are read and 128 KiB written, no record is looked at, and no reader waits.
+//! Growing the index by one page: 64 KiB are read and 128 KiB written, no record is looked at, and no reader waits.
 
-use crate::geometry::{BUCKET, SLOTS, WORD};
 use crate::index::REACH_MAX;
-use crate::index::bucket::Home;
+use crate::index::bucket::HomeBucket;
 use crate::index::directory::{Entry, Place, Root};
 use crate::index::slot::Slot;
+use crate::region::geometry::{BUCKET, SLOTS, WORD};
 use crate::region::{ROOT, Region};
 use crate::sync::Ordering::Relaxed;
 
-/// Why a piece could not be split.
+/// Why a page could not be split.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unsplit {
     /// The hashes of its keys begin with the same 22 bits, or the directory has no room for a longer prefix.
@@ -17,76 +17,78 @@ pub(crate) enum Unsplit {
     Stuck(u64),
 }
 
-/// Makes an index of one empty piece.
-pub(crate) fn plant(region: &Region, piece: u64) {
-    clear(region, piece, 0);
+/// Makes an index of one empty page.
+pub(crate) fn initialize(region: &Region, page: u64) {
+    clear(region, page, 0);
     let root = Root::new(0, 0);
-    region.store(root.address(region, 0), Entry::new(region, piece, 0).0);
+    region.store(root.address(region, 0), Entry::new(region, page, 0).0);
     region.store(ROOT, root.0);
 }
 
-/// Splits the piece that `place` shows for `hash` into the two pieces given, and gives the old one back. Splits take turns: the
+/// Splits the page that `place` shows for `hash` into the two pages given, and gives the old one back. Splits take turns: the
 /// caller holds the lock of all of them, and has seen that `place` is current.
 pub(crate) fn split(region: &Region, place: Place, hash: u64, to: [u64; 2], incarnation: u64) -> Result<u64, Unsplit> {
     let depth = place.depth(region) + 1;
     if depth > region.layout.depth_max {
         return Err(Unsplit::TooDeep);
     }
-    let old = place.entry.piece(region);
-    let homes = |piece: u64| (0..region.layout.buckets()).map(move |bucket| Home::at(region, piece, bucket, 0));
+    let old = place.entry.page(region);
+    let homes = |page: u64| (0..region.layout.buckets()).map(move |bucket| HomeBucket::at(region, page, bucket, 0));
     if let Some(stuck) = homes(old).position(|home| !home.wait_for_lock(incarnation)) {
-        homes(old).take(stuck).for_each(Home::unlock);
+        homes(old).take(stuck).for_each(HomeBucket::unlock);
         return Err(Unsplit::Stuck(old + stuck as u64 * BUCKET));
     }
-    for piece in to {
-        clear(region, piece, incarnation);
+    for page in to {
+        clear(region, page, incarnation);
     }
     if !distribute(region, old, to, depth) {
-        // Both halves of a piece fit into a piece, but for hashes that somebody chose. A reader may still be looking at what the new
-        // pieces were before.
-        for piece in to {
-            empty(region, piece);
+        // Both halves of a page fit into a page, but for hashes that somebody chose. A reader may still be looking at what the new
+        // pages were before.
+        for page in to {
+            empty(region, page);
         }
-        homes(old).for_each(Home::unlock);
+        homes(old).for_each(HomeBucket::unlock);
         return Err(Unsplit::TooDeep);
     }
     if place.root.depth() < depth {
         double(region, place.root);
     }
     publish(region, hash, to, depth);
-    // Before a key in the new pieces can change: whoever is still looking at the old one must not find what it was.
+    // Before a key in the new pages can change: whoever is still looking at the old one must not find what it was.
     empty(region, old);
-    to.into_iter().flat_map(homes).for_each(Home::unlock);
+    to.into_iter().flat_map(homes).for_each(HomeBucket::unlock);
     Ok(old)
 }
 
-/// Makes a piece empty, its buckets locked by `lock` (0: open).
-fn clear(region: &Region, piece: u64, lock: u64) {
-    for bucket in (0..region.layout.buckets()).map(|bucket| piece + bucket * BUCKET) {
+/// Makes a page empty, its buckets locked by `lock` (0: open).
+fn clear(region: &Region, page: u64, lock: u64) {
+    for bucket in (0..region.layout.buckets()).map(|bucket| page + bucket * BUCKET) {
         region.store(bucket, lock);
     }
-    empty(region, piece);
+    empty(region, page);
 }
 
-/// Empties the slots of a piece; its headers, and so its locks, stay.
-pub(crate) fn empty(region: &Region, piece: u64) {
-    for bucket in (0..region.layout.buckets()).map(|bucket| piece + bucket * BUCKET) {
+/// Empties the slots of a page; its headers, and so its locks, stay.
+pub(crate) fn empty(region: &Region, page: u64) {
+    for bucket in (0..region.layout.buckets()).map(|bucket| page + bucket * BUCKET) {
         for slot in 1..=SLOTS {
             region.store(bucket + slot * WORD, Slot::EMPTY.0);
         }
     }
 }
 
-/// Gives each slot of `old` to the piece that its key's hash now belongs to. Says whether all found room.
+/// Gives each slot of `old` to the page that its key's hash now belongs to. Says whether all found room.
 fn distribute(region: &Region, old: u64, to: [u64; 2], depth: u32) -> bool {
-    let mut halves = to.map(|piece| Half::new(region, piece));
+    let mut halves = to.map(|page| Half::new(region, page));
     let mut fits = true;
     for bucket in 0..region.layout.buckets() {
         for slot in region.line(old + bucket * BUCKET)[1..].iter().map(|slot| Slot(slot.load(Relaxed))) {
             let home = bucket.wrapping_sub(slot.displacement()) & region.layout.bucket_mask;
             // What lies beyond the reach of its home nobody finds: damage alone puts it there.
             // All homes are locked: a slot that is still reserved was left by an owner that died.
-            if !slot.is_empty() && !slot.is_reserved() && slot.displacement() <= Home::at(region, old, home, 0).reach()
+            if !slot.is_empty()
+                && !slot.is_reserved()
+                && slot.displacement() <= HomeBucket::at(region, old, home, 0).reach()
             {
                 let half = &mut halves[(slot.prefix() >> (64 - depth) & 1) as usize];
                 fits &= half.take(home, slot);
@@ -96,18 +98,18 @@ fn distribute(region: &Region, old: u64, to: [u64; 2], depth: u32) -> bool {
     fits
 }
 
-/// A new piece, which the directory does not show: nobody else writes to it. So its buckets fill from the left, and how far is known
+/// A new page, which the directory does not show: nobody else writes to it. So its buckets fill from the left, and how far is known
 /// without a look at them.
 struct Half<'r> {
     region: &'r Region,
-    piece: u64,
+    page: u64,
     /// How many slots of each bucket.
     taken: Vec<u64>,
 }
 
 impl<'r> Half<'r> {
-    fn new(region: &'r Region, piece: u64) -> Self {
-        Self { region, piece, taken: vec![0; region.layout.buckets() as usize] }
+    fn new(region: &'r Region, page: u64) -> Self {
+        Self { region, page, taken: vec![0; region.layout.buckets() as usize] }
     }
 
     /// Puts a slot as near to its home as there is room. `false` where there is none near enough.
@@ -118,7 +120,7 @@ impl<'r> Half<'r> {
         let Some(right) = room else { return false };
         let taken = &mut self.taken[bucket(right)];
         *taken += 1;
-        Home::at(self.region, self.piece, home, 0).place(right, *taken, slot);
+        HomeBucket::at(self.region, self.page, home, 0).place(right, *taken, slot);
         true
     }
 }
@@ -134,14 +136,14 @@ fn double(region: &Region, root: Root) {
     region.store(ROOT, next.0);
 }
 
-/// Shows the new pieces, the first half of the prefix's entries first. In between some entries show the old piece, which has the
+/// Shows the new pages, the first half of the prefix's entries first. In between some entries show the old page, which has the
 /// same keys and is locked; a new owner that finds it so takes the first half back (`adopt.rs`).
 fn publish(region: &Region, hash: u64, to: [u64; 2], depth: u32) {
     let root = Root::load(region);
     let span = 1 << (root.depth() - depth);
     let first = root.index(hash) & !(2 * span - 1);
-    for (half, piece) in to.into_iter().enumerate() {
-        let entry = Entry::new(region, piece, depth);
+    for (half, page) in to.into_iter().enumerate() {
+        let entry = Entry::new(region, page, depth);
         let start = first + half as u64 * span;
         for index in start..start + span {
             region.store(root.address(region, index), entry.0);
@@ -152,24 +154,24 @@ fn publish(region: &Region, hash: u64, to: [u64; 2], depth: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::Geometry;
+    use crate::region::geometry::Geometry;
     use crate::sync::Words;
 
     /// More than a home's keys may take.
     const BUCKETS: u64 = 32;
 
-    /// A region with three pieces, of which the first is in use.
+    /// A region with three pages, of which the first is in use.
     fn region() -> (Region, [u64; 3]) {
         let geometry = Geometry { segment_size: 8192, segments_max: 1, buckets: BUCKETS };
         let region = Region::create(Words::zeros(geometry.region_len()).unwrap(), geometry, 7, 9, 4096).unwrap();
-        let pieces = [0, 1, 2].map(|piece| region.layout.segment(0) + piece * region.layout.piece_size);
-        plant(&region, pieces[0]);
-        (region, pieces)
+        let pages = [0, 1, 2].map(|page| region.layout.segment(0) + page * region.layout.index_page_size);
+        initialize(&region, pages[0]);
+        (region, pages)
     }
 
     /// The record that a hash leads to.
-    fn found(region: &Region, piece: u64, hash: u64) -> Option<u64> {
-        Home::at(region, piece, hash % BUCKETS, hash).find(|_, slot| Some(slot.address()))
+    fn found(region: &Region, page: u64, hash: u64) -> Option<u64> {
+        HomeBucket::at(region, page, hash % BUCKETS, hash).find(|_, slot| Some(slot.address()))
     }
 
     /// Keys from everywhere, and as many of one home as there can be.
@@ -182,12 +184,12 @@ mod tests {
             let hashes = keys.iter().map(|key| home.map_or(*key, |home| key / BUCKETS * BUCKETS + home));
             let slots: Vec<(u64, u64)> = hashes.zip((16..).step_by(8)).collect();
             for &(hash, address) in &slots {
-                let (at, slot) = Home::at(&region, old, hash % BUCKETS, hash).reserve(hash).unwrap();
+                let (at, slot) = HomeBucket::at(&region, old, hash % BUCKETS, hash).reserve(hash).unwrap();
                 at.store(slot.moved_to(address).0, Relaxed);
             }
             split(&region, Place::of(&region, 0), 0, [left, right], 1).unwrap();
             for (hash, address) in slots {
-                let halves = [left, right].map(|piece| found(&region, piece, hash));
+                let halves = [left, right].map(|page| found(&region, page, hash));
                 let wanted = if hash >> 63 == 0 { [Some(address), None] } else { [None, Some(address)] };
                 assert_eq!(halves, wanted, "{hash:#x}");
             }
@@ -200,11 +202,11 @@ mod tests {
         let mut half = Half::new(&region, left);
         let most = (1 + REACH_MAX) * SLOTS;
         assert_eq!((0..=most).find(|key| !half.take(BUCKETS - 1, Slot::new(0, 0, 8 + 8 * key))), Some(most));
-        assert_eq!(Home::at(&region, left, BUCKETS - 1, 0).reach(), REACH_MAX);
+        assert_eq!(HomeBucket::at(&region, left, BUCKETS - 1, 0).reach(), REACH_MAX);
     }
 
-    /// The last home has as many keys as it can, so that they lie around the end of the piece, and the first home's are behind them. A
-    /// half gets all in the order of the piece: those in the last bucket at last, where none is left that is near enough.
+    /// The last home has as many keys as it can, so that they lie around the end of the page, and the first home's are behind them. A
+    /// half gets all in the order of the page: those in the last bucket at last, where none is left that is near enough.
     #[test]
     fn a_split_that_fails_leaves_everything_as_it_was() {
         let (region, [old, left, right]) = region();
@@ -212,10 +214,10 @@ mod tests {
         let hashes: Vec<u64> = of_home(BUCKETS - 1, (1 + REACH_MAX) * SLOTS).chain(of_home(0, SLOTS)).collect();
         let slots: Vec<(u64, u64)> = hashes.into_iter().zip((16..).step_by(8)).collect();
         for &(hash, address) in &slots {
-            let (at, slot) = Home::at(&region, old, hash % BUCKETS, hash).reserve(hash).unwrap();
+            let (at, slot) = HomeBucket::at(&region, old, hash % BUCKETS, hash).reserve(hash).unwrap();
             at.store(slot.moved_to(address).0, Relaxed);
         }
-        let slots_of = |piece| Entry::new(&region, piece, 1).slots(&region).collect::<Vec<_>>();
+        let slots_of = |page| Entry::new(&region, page, 1).slots(&region).collect::<Vec<_>>();
         let before = slots_of(old);
         assert_eq!(split(&region, Place::of(&region, 0), 0, [left, right], 1), Err(Unsplit::TooDeep));
         assert_eq!([old, left, right].map(slots_of), [before, Vec::new(), Vec::new()]);
@@ -227,11 +229,11 @@ mod tests {
     #[test]
     fn a_slot_beyond_the_reach_of_its_home_is_not_found_again() {
         let (region, [old, left, right]) = region();
-        Home::at(&region, old, 1, 1).place(2, 1, Slot::new(1, 0, 16));
+        HomeBucket::at(&region, old, 1, 1).place(2, 1, Slot::new(1, 0, 16));
         assert_eq!(found(&region, old, 1), Some(16));
         region.store(old + BUCKET, 0);
         split(&region, Place::of(&region, 0), 0, [left, right], 1).unwrap();
-        let records = |piece| Entry::new(&region, piece, 1).slots(&region).count();
+        let records = |page| Entry::new(&region, page, 1).slots(&region).count();
         assert_eq!([left, right].map(records), [0, 0]);
     }
 }

@@ -178,7 +178,7 @@ pub(crate) fn wait_while<'m, T>(
     lock(mutex)
 }
 
-/// The same for all: so they contend for the first seat, and a schedule does not hang on which tests run beside it.
+/// The same for all: so they contend for the first writer slot, and a schedule does not hang on which tests run beside it.
 pub(crate) fn thread_number() -> usize {
     0
 }

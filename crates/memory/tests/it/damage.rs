@@ -74,7 +74,7 @@ impl Victim {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Part {
     Superblock,
-    /// Segment entries, ledger, directories, counters.
+    /// Segment entries, usage table, directories, counters.
     Tables,
     Index,
     Records,
@@ -88,8 +88,8 @@ impl Part {
         let word = |at: usize| words[at].load(Relaxed);
         let size = geometry.segment_size as usize / 8;
         let segments = words.len() - size * geometry.segments_max as usize;
-        let ledger = (512 + 2 * geometry.segments_max as usize).next_multiple_of(16);
-        let is_index = |at: usize| word(ledger + (at - segments) / size * 16) == 1;
+        let usage = (512 + 2 * geometry.segments_max as usize).next_multiple_of(16);
+        let is_index = |at: usize| word(usage + (at - segments) / size * 16) == 1;
         // Some rows of counters; behind these are 65 MiB that nobody has touched.
         let tables_end = segments - (65 << 17) + (16 << 10);
         let is_written = |at: &usize| ![0, u64::from_le_bytes([FILLER; 8])].contains(&word(*at));

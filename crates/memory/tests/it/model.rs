@@ -10,7 +10,7 @@ use hammerspace_memory::{Change, Cursor, Geometry, Item, Key, Old, Options, Owne
 
 use crate::sound::Memory;
 
-/// Segments of 8 KiB, pieces of 4 buckets: everything happens often.
+/// Segments of 8 KiB, pages of 4 buckets: everything happens often.
 pub(crate) fn tiny(segments: u64) -> Options {
     let geometry = Geometry { segment_size: 8 << 10, segments_max: 4096, buckets: 4 };
     Options {
@@ -91,7 +91,7 @@ enum Step {
     Put(u8, Vec<u8>),
     Append(Vec<u8>),
     Delete,
-    Look,
+    Lookup,
 }
 
 /// A batch on both sides, each of whose operations must find what those before it left. `Full` must leave the store as it was.
@@ -103,7 +103,7 @@ fn batch(memory: &Memory, twin: &mut Twin, rng: &mut Rng, keys: u64) {
                 0..3 => Step::Put(rng.u8(..64), value_of(rng, 300)),
                 3..5 => Step::Append(value_of(rng, 40)),
                 5..7 => Step::Delete,
-                _ => Step::Look,
+                _ => Step::Lookup,
             };
             // Some keys come twice.
             let most = rng.u64(1..2000).min(keys);
@@ -118,7 +118,7 @@ fn batch(memory: &Memory, twin: &mut Twin, rng: &mut Rng, keys: u64) {
             Step::Put(kind, value) => drop(after.insert(entry, (*kind, value.clone()))),
             Step::Append(bytes) => after.entry(entry).or_insert_with(|| (1, Vec::new())).1.extend_from_slice(bytes),
             Step::Delete => drop(after.remove(&entry)),
-            Step::Look => {}
+            Step::Lookup => {}
         }
     }
     let operations: Vec<_> = steps.iter().map(|(table, key, _)| (*table, key.as_key())).collect();
@@ -130,7 +130,7 @@ fn batch(memory: &Memory, twin: &mut Twin, rng: &mut Rng, keys: u64) {
             Step::Put(kind, value) => Change::Put { kind: *kind, value: value.as_slice().into(), expiry: None },
             Step::Append(bytes) => Change::Append { kind: 1, bytes },
             Step::Delete => Change::Delete,
-            Step::Look => Change::Keep,
+            Step::Lookup => Change::Keep,
         })
     });
     match made {
@@ -194,7 +194,7 @@ fn history(seed: u64, segments: u64, keys: u64, changes: usize) -> Memory {
 fn a_roomy_store_is_still_a_map() {
     for seed in 0..4 {
         let memory = history(seed, 400, 3000, 20_000);
-        assert!(memory.verify().pieces > 50, "the index grew");
+        assert!(memory.verify().pages > 50, "the index grew");
     }
 }
 

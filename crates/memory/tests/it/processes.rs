@@ -81,7 +81,7 @@ fn other_processes_read_whole_and_current_values() {
     let memory = Memory::create(&path, &options).unwrap();
     board.begin(&memory);
     let readers: Vec<Child> = (0..2).map(|number| reader(&board, &path, number, seed + number as u64)).collect();
-    let pieces = memory.verify().pieces;
+    let pages = memory.verify().pages;
     thread::scope(|scope| {
         for writer in 0..2 {
             let (board, memory) = (&board, &memory);
@@ -94,7 +94,7 @@ fn other_processes_read_whole_and_current_values() {
     });
     assert!(readers.into_iter().all(|reader| reader.wait() == Some(0)), "seed {seed}");
     board.settle(&memory).unwrap();
-    assert!(memory.cleaned().segments > 100 && memory.verify().pieces > 4 * pieces, "{:?}", memory.cleaned());
+    assert!(memory.cleaned().segments > 100 && memory.verify().pages > 4 * pages, "{:?}", memory.cleaned());
 }
 
 #[test]

@@ -24,13 +24,13 @@ enum Flaw {
 }
 
 /// A home's lock, the slot of its one key, and places for records of a length and two bytes.
-struct Home {
+struct HomeBucket {
     lock: AtomicUsize,
     slot: AtomicUsize,
     records: [[AtomicUsize; 3]; 3],
 }
 
-impl Home {
+impl HomeBucket {
     fn new() -> Arc<Self> {
         let word = || AtomicUsize::new(0);
         let record = || [word(), word(), word()];
@@ -87,8 +87,8 @@ impl Home {
     }
 }
 
-fn race(flaw: Flaw, change: fn(&Home)) -> Arc<Home> {
-    let home = Home::new();
+fn race(flaw: Flaw, change: fn(&HomeBucket)) -> Arc<HomeBucket> {
+    let home = HomeBucket::new();
     let cleaner = thread::spawn({
         let home = home.clone();
         move || home.relocate(flaw)
@@ -99,11 +99,11 @@ fn race(flaw: Flaw, change: fn(&Home)) -> Arc<Home> {
 }
 
 fn appended(flaw: Flaw) {
-    assert_eq!(race(flaw, Home::append).len(), 1, "a byte was lost");
+    assert_eq!(race(flaw, HomeBucket::append).len(), 1, "a byte was lost");
 }
 
 fn replaced(flaw: Flaw) {
-    assert_eq!(race(flaw, Home::put).slot.load(Relaxed), 2, "a value was lost");
+    assert_eq!(race(flaw, HomeBucket::put).slot.load(Relaxed), 2, "a value was lost");
 }
 
 /// A reader sees the value before or after an append. The appender does not look at the length here: where a thread has just loaded

@@ -1,4 +1,4 @@
-//! Looking for a key while its piece is split, its bucket filled, the directory doubled (`read.rs`, `split.rs`, `bucket.rs`).
+//! Looking for a key while its page is split, its bucket filled, the directory doubled (`read.rs`, `split.rs`, `bucket.rs`).
 
 use loom::sync::Arc;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -12,9 +12,9 @@ enum Flaw {
     None,
     /// A miss does not look at the directory again.
     NoRecheck,
-    /// The old piece is not emptied before its keys change.
+    /// The old page is not emptied before its keys change.
     NotEmptied,
-    /// The header of a piece that is used again is stored without releasing what came before.
+    /// The header of a page that is used again is stored without releasing what came before.
     RelaxedHeader,
     /// The slot comes before the reach that covers it.
     SlotFirst,
@@ -24,7 +24,7 @@ enum Flaw {
     RelaxedRoot,
 }
 
-/// Two pieces of one home, of which the directory shows one. A key lies one bucket to the right; slots are 1 + its segment.
+/// Two pages of one home, of which the directory shows one. A key lies one bucket to the right; slots are 1 + its segment.
 struct Index {
     entry: AtomicUsize,
     reaches: [AtomicUsize; 2],
@@ -41,7 +41,7 @@ impl Index {
         Arc::new(Self { entry: word(0), reaches, slots, generation: word(0), record })
     }
 
-    /// Shows the key in piece 1, and takes it out of piece 0.
+    /// Shows the key in page 1, and takes it out of page 0.
     fn split(&self, flaw: Flaw) {
         self.reaches[1].store(1, Release);
         self.slots[1].store(1, Release);
@@ -53,11 +53,11 @@ impl Index {
 
     /// What the key's slot says; `None` where the reader would begin anew.
     fn find(&self, flaw: Flaw) -> Option<(usize, usize)> {
-        let piece = self.entry.load(Acquire);
-        let reach = self.reaches[piece].load(Acquire);
-        let slot = if reach == 1 { self.slots[piece].load(Acquire) } else { 0 };
+        let page = self.entry.load(Acquire);
+        let reach = self.reaches[page].load(Acquire);
+        let slot = if reach == 1 { self.slots[page].load(Acquire) } else { 0 };
         fence(Acquire);
-        (slot != 0 || flaw == Flaw::NoRecheck || self.entry.load(Acquire) == piece).then_some((piece, slot))
+        (slot != 0 || flaw == Flaw::NoRecheck || self.entry.load(Acquire) == page).then_some((page, slot))
     }
 }
 
@@ -68,7 +68,7 @@ fn missed(flaw: Flaw) {
         let index = index.clone();
         move || {
             index.split(flaw);
-            // Another split takes the old piece, for other keys.
+            // Another split takes the old page, for other keys.
             index.reaches[0].store(0, if flaw == Flaw::RelaxedHeader { Relaxed } else { Release });
         }
     });
@@ -91,9 +91,9 @@ fn changed(flaw: Flaw) {
             index.record.iter().for_each(|word| word.store(1, Relaxed));
         }
     });
-    if let Some((piece, 1)) = index.find(flaw) {
+    if let Some((page, 1)) = index.find(flaw) {
         let generation = index.generation.load(Acquire);
-        if index.slots[piece].load(Acquire) == 1 {
+        if index.slots[page].load(Acquire) == 1 {
             let record = [0, 1].map(|word: usize| index.record[word].load(Relaxed));
             fence(Acquire);
             if index.generation.load(Relaxed) == generation {
@@ -125,25 +125,25 @@ fn displaced(flaw: Flaw) {
     writer.join().unwrap();
 }
 
-/// Directories of depth 1 and 2, the pieces of prefixes 0 and 1; a hash that begins with 10 belongs to the second.
+/// Directories of depth 1 and 2, the pages of prefixes 0 and 1; a hash that begins with 10 belongs to the second.
 fn doubled(flaw: Flaw) {
     const GARBAGE: usize = 9;
     let root = Arc::new(AtomicUsize::new(1));
-    let entries = |pieces: [usize; 4]| Arc::new(pieces.map(AtomicUsize::new));
+    let entries = |pages: [usize; 4]| Arc::new(pages.map(AtomicUsize::new));
     let directories = [entries([0, 1, GARBAGE, GARBAGE]), entries([GARBAGE; 4])];
     let which = move |depth: usize| usize::from(depth == 2 && flaw != Flaw::InPlace);
     let splitter = thread::spawn({
         let (root, next) = (root.clone(), directories[which(2)].clone());
         move || {
-            for (entry, piece) in [(3, 1), (2, 1), (1, 0), (0, 0)] {
-                next[entry].store(piece, Release);
+            for (entry, page) in [(3, 1), (2, 1), (1, 0), (0, 0)] {
+                next[entry].store(page, Release);
             }
             root.store(2, if flaw == Flaw::RelaxedRoot { Relaxed } else { Release });
         }
     });
     let depth = root.load(Acquire);
     let index = if depth == 1 { 1 } else { 2 };
-    assert_eq!(directories[which(depth)][index].load(Acquire), 1, "another prefix's piece");
+    assert_eq!(directories[which(depth)][index].load(Acquire), 1, "another prefix's page");
     splitter.join().unwrap();
 }
 
@@ -164,5 +164,5 @@ fn a_slot_is_within_reach() {
 
 #[test]
 fn a_directory_is_never_seen_half_doubled() {
-    prove(Flaw::None, &[Flaw::InPlace, Flaw::RelaxedRoot], "another prefix's piece", doubled);
+    prove(Flaw::None, &[Flaw::InPlace, Flaw::RelaxedRoot], "another prefix's page", doubled);
 }

@@ -123,24 +123,24 @@ fn through_the_pool(flaw: Flaw) {
     writer.join().unwrap();
 }
 
-/// One thread begins the segment's next use, and another on the same seat writes the first record.
+/// One thread begins the segment's next use, and another on the same writer slot writes the first record.
 fn on_one_seat(flaw: Flaw) {
     let store = Store::new();
     store.slot.store(1, Relaxed);
     let has_begun = Arc::new(Mutex::new(false));
     let first = thread::spawn({
-        let (store, seat) = (store.clone(), has_begun.clone());
+        let (store, writer) = (store.clone(), has_begun.clone());
         move || {
-            let mut seat = seat.lock().unwrap();
+            let mut writer = writer.lock().unwrap();
             store.begin(flaw);
-            *seat = true;
+            *writer = true;
         }
     });
     let second = thread::spawn({
-        let (store, seat) = (store.clone(), has_begun.clone());
+        let (store, writer) = (store.clone(), has_begun.clone());
         move || {
-            let seat = seat.lock().unwrap();
-            if *seat {
+            let writer = writer.lock().unwrap();
+            if *writer {
                 store.write(flaw);
             }
         }

@@ -41,36 +41,36 @@ fn ordinals_are_dense_and_lead_back() {
     let store = store();
     let (users, _) = with_sets(&store);
     let mut rng = Rng::with_seed(1);
-    let mut known: Vec<OwnedKey> = Vec::new();
+    let mut binding: Vec<OwnedKey> = Vec::new();
     for _ in 0..60 {
         let some: Vec<_> = (0..rng.usize(..900)).map(|_| rng.u64(..20_000)).collect();
         let some = ids(&some);
         let ordinals = users.assign(&keys(&some)).unwrap();
         for (id, ordinal) in some.iter().zip(&ordinals) {
-            if let Some(there) = known.get(*ordinal as usize) {
+            if let Some(there) = binding.get(*ordinal as usize) {
                 assert_eq!(there, id);
             } else {
-                assert_eq!(known.len(), *ordinal as usize, "the next one");
-                known.push(id.clone());
+                assert_eq!(binding.len(), *ordinal as usize, "the next one");
+                binding.push(id.clone());
             }
         }
-        assert_eq!(users.len().unwrap(), known.len() as u64);
+        assert_eq!(users.len().unwrap(), binding.len() as u64);
     }
     let mut back = Vec::new();
     users
-        .each_id(0..known.len() as u32 + 5, |id| {
+        .each_id(0..binding.len() as u32 + 5, |id| {
             back.push(id);
             Ok(())
         })
         .unwrap();
-    assert_eq!(back, known);
-    assert_eq!(users.id(1030).unwrap().as_ref(), known.get(1030));
+    assert_eq!(back, binding);
+    assert_eq!(users.id(1030).unwrap().as_ref(), binding.get(1030));
     assert_eq!(users.id(u32::MAX).unwrap(), None);
-    assert_eq!(users.ordinals(&["not known".into()]).unwrap(), [None]);
+    assert_eq!(users.ordinals(&["not binding".into()]).unwrap(), [None]);
     // As many as several batches have.
     let many = ids(&(100_000..120_000).collect::<Vec<_>>());
     let ordinals = users.assign(&keys(&many)).unwrap();
-    assert!(ordinals.iter().zip(known.len() as u32..).all(|(ordinal, next)| *ordinal == next));
+    assert!(ordinals.iter().zip(binding.len() as u32..).all(|(ordinal, next)| *ordinal == next));
 }
 
 /// Names of sets, and what they hold.

@@ -1,0 +1,18 @@
+//! What the tests of modules begin with: a small store that nobody cleans unasked and one thread at a time writes to, the same in every
+//! run.
+
+use crate::options::Options;
+use crate::region::geometry::Geometry;
+use crate::sound::Memory;
+use crate::write::update::TableId;
+
+pub(crate) const TABLE: TableId = TableId { number: 1, is_versioned: false };
+
+/// A store of so many segments of so many bytes.
+pub(crate) fn small(segments: u64, segment_size: u64) -> Memory {
+    let geometry = Geometry { segment_size, segments_max: segments, buckets: 4 };
+    let limit = segments * segment_size;
+    let options =
+        Options { geometry: Some(geometry), cleaners: 0, writers: 1, seed: Some(1), ..Options::with_limit(limit) };
+    Memory::anonymous(&options).unwrap()
+}
