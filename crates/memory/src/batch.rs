@@ -23,7 +23,7 @@ pub(crate) mod staged;
 
 use hammerspace_error::Result;
 
-use crate::alloc::pool::Priority;
+use crate::alloc::budget::Priority;
 use crate::batch::intent::{Line, State};
 use crate::batch::parts::{Longs, Wanted};
 use crate::batch::room::{Room, Writer};

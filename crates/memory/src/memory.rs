@@ -8,7 +8,8 @@ use std::thread::JoinHandle;
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::process::ForkDetector;
 
-use crate::alloc::pool::{Backing, Pool, Priority};
+use crate::alloc::budget::Priority;
+use crate::alloc::pool::{Backing, Pool};
 use crate::batch;
 use crate::batch::staged::Present;
 use crate::clean::cleaner::Stats;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use hammerspace_error::{Error, Kind, Result};
 
+use crate::alloc::budget::Budget;
 use crate::alloc::holes::LEAST;
 use crate::alloc::pool::Pool;
-use crate::owner::{Owner, writer_slots};
 use crate::region::geometry::{Geometry, Layout};
 use crate::region::{LIMIT, Region};
 use crate::write::commit::CommitHook;
@@ -44,7 +44,7 @@ pub struct Options {
 pub(crate) fn segments_of(limit: u64, layout: &Layout, writers: usize, cleaners: usize) -> Result<u64> {
     let (size, segments_max) = (layout.segment_size, layout.segments_max);
     let segments = limit / size;
-    let least = Owner::segments_min(writers, cleaners);
+    let least = Budget::of(writers, cleaners).segments_min();
     if (least..=segments_max).contains(&segments) {
         return Ok(segments);
     }
@@ -85,26 +85,21 @@ impl Options {
         segments_of(self.limit, &Layout::of(geometry), self.writers, self.cleaners)
     }
 
-    /// The same with no more writers and cleaners than leave half of the segments to users, and room for what is live: with them each writer
-    /// may have filled a segment beyond it.
+    /// What so many writers and cleaners need.
+    pub(crate) fn budget(&self) -> Budget {
+        Budget::of(self.writers, self.cleaners)
+    }
+
+    /// The same with no more writers and cleaners than leave half of the segments to users, and room for what is
+    /// live.
     pub(crate) fn within(&self, region: &Region, pool: &Pool, live: u64) -> Self {
         let segments = region.load(LIMIT);
-        let is_too_many = |threads: &Self| {
-            let beyond = writer_slots(threads.writers) as u64 * region.layout.segment_size;
-            2 * Owner::segments_min(threads.writers, threads.cleaners) > segments
-                || live > threads.room(region, pool, segments) + beyond
-        };
+        let extent = pool.extent(region, segments);
         let mut fewer = self.clone();
-        while fewer.writers.max(fewer.cleaners) > 1 && is_too_many(&fewer) {
+        while fewer.writers.max(fewer.cleaners) > 1 && !fewer.budget().fits(segments, extent, live) {
             [fewer.writers, fewer.cleaners] = [fewer.writers, fewer.cleaners].map(|threads| threads.div_ceil(2));
         }
         fewer
-    }
-
-    /// How many bytes of records so many segments have room for beside what so many writers and cleaners keep back.
-    fn room(&self, region: &Region, pool: &Pool, segments: u64) -> u64 {
-        let kept_back = Owner::kept_back(writer_slots(self.writers), self.cleaners.max(1));
-        pool.live_max(region, segments, kept_back, 100, pool.tails)
     }
 
     /// Everything by default, and this limit.

@@ -11,7 +11,8 @@ use std::sync::atomic::AtomicBool;
 
 use hammerspace_error::{Error, Kind, Result};
 
-use crate::alloc::pool::{Backing, Pool, Priority, heads};
+use crate::alloc::budget::Priority;
+use crate::alloc::pool::{Backing, Pool};
 use crate::clean::cleaner::Cleaner;
 use crate::clean::expiries::ExpiryReaper;
 use crate::clean::passes::Passes;
@@ -32,11 +33,6 @@ use crate::sync::{AtomicU64, Mutex, MutexGuard, lock, thread_number, try_lock};
 use crate::write::commit::{CommitHook, New};
 use crate::write::update::Found;
 use crate::write::writer_slot::WriterSlot;
-
-/// Seats for so many writers.
-pub(crate) fn writer_slots(writers: usize) -> usize {
-    writers.max(1).next_power_of_two()
-}
 
 /// A region and all that its owner keeps beside it.
 pub(crate) struct Owner {
@@ -76,18 +72,19 @@ pub(crate) struct Owner {
 
 impl Owner {
     pub(crate) fn new(region: Region, mut pool: Pool, live: u64, options: &Options, file: RegionFile) -> Self {
-        let Options { writers, cleaners, least_hole, .. } = *options;
-        (pool.cleaners, pool.heads) = (cleaners.max(1), heads(writer_slots(writers), cleaners.max(1)));
+        let Options { cleaners, least_hole, .. } = *options;
+        let budget = options.budget();
+        pool.budget = budget;
         Self {
             incarnation: region.load(INCARNATION),
             region,
             pool: Mutex::new(pool),
-            cleaners: (0..cleaners.max(1)).map(|_| Mutex::new(Cleaner::new())).collect(),
+            cleaners: (0..budget.cleaners).map(|_| Mutex::new(Cleaner::new())).collect(),
             lifetime: AtomicU64::new(u64::MAX),
             live: AtomicU64::new(live),
             growth_live_max: AtomicU64::new(0),
             dropped: Dropped::new(),
-            writer_slots: (0..writer_slots(writers))
+            writer_slots: (0..budget.writer_slots as usize)
                 .map(|number| Mutex::new(WriterSlot::new(number, least_hole)))
                 .collect(),
             large: Mutex::new(()),

@@ -14,7 +14,7 @@ use std::cell::Cell;
 
 use hammerspace_error::{Kind, Result};
 
-use crate::alloc::pool::Priority;
+use crate::alloc::budget::Priority;
 use crate::owner::Owner;
 use crate::parts::large::{Pending, Written, extend, incomplete, remove_beyond, write};
 use crate::read::prefetched::ask_for_home;

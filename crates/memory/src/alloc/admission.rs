@@ -10,13 +10,14 @@ use std::fmt::Write;
 
 use hammerspace_error::{Error, Kind, Result};
 
+use crate::alloc::budget::Priority;
 use crate::alloc::head::Head;
 use crate::alloc::holes::uncounted_max;
-use crate::alloc::pool::{Backing, FOR_REPLACEMENTS, Pool, Priority, heads};
+use crate::alloc::pool::{Backing, Pool};
 use crate::clean::passes::PassCounts;
 use crate::clean::victims::gain_min;
 use crate::options::segments_of;
-use crate::owner::{Owner, writer_slots};
+use crate::owner::Owner;
 use crate::record::header::Header;
 use crate::region::segment::Stream;
 use crate::region::{CLOCK, LIMIT, SEGMENTS_FRESH};
@@ -24,10 +25,6 @@ use crate::sync::Ordering::Relaxed;
 use crate::sync::{lock, try_lock};
 use crate::write::writer_slot::WriterSlot;
 
-/// The live bytes of a full store, as a share of what its segments hold.
-pub(crate) const LIVE_MAX_PERCENT: u64 = 95;
-/// The same while a long value and the one that it replaces both exist. With a fiftieth dead nothing is worth a pass any more.
-const SUCCESSOR_MAX_PERCENT: u64 = 96;
 /// Memory is scarce where less than this part of what may be live is left.
 const SCARCE: u64 = 16;
 /// How often what has expired is looked for, where that gave something, but no segment.
@@ -103,7 +100,8 @@ impl Owner {
     pub(crate) fn bound_growth(&self) -> u64 {
         let most = self.live_max(Priority::User).unwrap_or(0);
         let uncounted = uncounted_max(&self.region) + Header::SIZE_MAX.min(self.region.layout.segment_size);
-        self.growth_live_max.store(most.saturating_sub(self.writer_slots.len() as u64 * uncounted), Relaxed);
+        let growth_max = lock(&self.pool).budget.growth_max(most, uncounted);
+        self.growth_live_max.store(growth_max, Relaxed);
         most
     }
 
@@ -210,32 +208,16 @@ impl Owner {
         self.live.load(Relaxed).cast_signed().max(0).cast_unsigned()
     }
 
-    /// Segments without which writers never find room: heads, the first of the index, what is kept back, and one to fill.
-    pub(crate) fn segments_min(writers: usize, cleaners: usize) -> u64 {
-        Self::kept_back(writer_slots(writers), cleaners.max(1)) + 2
-    }
-
-    /// Segments that count for nothing when it comes to how much there may be.
-    pub(crate) fn kept_back(writer_slots: usize, cleaners: usize) -> u64 {
-        Pool::reserve(Priority::User, cleaners) + heads(writer_slots, cleaners) + 1
-    }
-
     /// How many bytes of records there may be with what is asked for, if that is bounded.
     fn live_max(&self, priority: Priority) -> Option<u64> {
         let (region, pool) = (&self.region, lock(&self.pool));
-        let (percent, more, tails) = match priority {
-            Priority::Cleaner | Priority::Overwrite => return None,
-            // What it replaces had its tails.
-            Priority::Replacement => (SUCCESSOR_MAX_PERCENT, FOR_REPLACEMENTS, 0),
-            Priority::User => (LIVE_MAX_PERCENT, 0, pool.tails),
-        };
-        let kept_back = Self::kept_back(self.writer_slots.len(), self.cleaners.len()) - more;
-        Some(pool.live_max(region, region.load(LIMIT), kept_back, percent, tails))
+        pool.budget.live_max(priority, pool.extent(region, region.load(LIMIT)))
     }
 
     /// Changes the limit in force.
     pub(crate) fn set_limit(&self, limit: u64) -> Result<()> {
         let region = &self.region;
+        let budget = lock(&self.pool).budget;
         let segments = segments_of(limit, &region.layout, self.writer_slots.len(), self.cleaners.len())?;
         self.count();
         let pool = lock(&self.pool);
@@ -245,9 +227,7 @@ impl Owner {
         self.file.check_room(segments.saturating_sub(fresh) * layout.segment_size + tables)?;
         self.file.back_tables(&region.layout, segments)?;
         // Or else overwrites would find no room.
-        let kept_back = Self::kept_back(self.writer_slots.len(), self.cleaners.len());
-        let most = |segments| pool.live_max(region, segments, kept_back, LIVE_MAX_PERCENT, pool.tails);
-        let holds = |segments: &u64| most(*segments) >= self.live();
+        let holds = |segments: &u64| budget.users_max(pool.extent(region, *segments)) >= self.live();
         let least = (segments.max(fresh)..region.load(LIMIT)).find(holds).unwrap_or(region.load(LIMIT));
         region.store(LIMIT, segments.max(least));
         drop(pool);
@@ -354,20 +334,13 @@ mod tests {
         let memory = small(64, 4096);
         let owner = memory.owner();
         let untouched = || owner.region.load(LIMIT) - owner.region.load(SEGMENTS_FRESH);
-        lock(&owner.pool).heads = 64;
+        lock(&owner.pool).budget.writer_slots = 32;
         for gained in 1..=untouched() {
             assert!(owner.prepare().unwrap());
             let passes = owner.passes.counts();
             assert_eq!((passes.under_way, passes.gained), (0, gained));
         }
         assert!(!owner.prepare().unwrap() && untouched() == 0);
-    }
-
-    #[test]
-    fn each_cleaner_finds_a_segment_for_survivors() {
-        for cleaners in [1, 4, 16] {
-            assert!(Pool::reserve(Priority::Overwrite, cleaners) >= cleaners as u64);
-        }
     }
 
     /// Beside much that is kept for ever, of whose segments a little is dead: by their age they are worth more than those that have

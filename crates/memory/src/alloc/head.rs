@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::alloc::pool::Priority;
+use crate::alloc::budget::Priority;
 use crate::clean::expiries::len_with_parts;
 use crate::record::Record;
 use crate::region::Region;

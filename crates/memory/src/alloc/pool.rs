@@ -9,51 +9,15 @@
 //!   page for a whole segment. What came in pages is made one by the cleaners' threads.
 //! - What somebody leaves to others has its memory. So where the machine has none for another segment, cleaners go on with those that
 //!   there are.
-//! - The last segments are kept back, for those on whom progress depends: cleaners may take all, the index all but one pass's
-//!   survivors, a long value in place of another all but what these two need, users what is left.
-//! - Memory may end before the limit. So users leave one more for each head: it may come to a segment of which next to nothing is used
-//!   without a byte more being live. Up to the limit the cap on live bytes sees to that.
+//! - The last segments are kept back for those that progress depends on (`budget.rs`).
 
 use std::collections::VecDeque;
 
 use hammerspace_error::Result;
 
+use crate::alloc::budget::{Budget, Extent, Priority};
 use crate::region::segment::{Segment, SegmentState, Stream};
 use crate::region::{LIMIT, Region, SEGMENTS_FRESH};
-
-/// Who asks for a segment: who comes first is refused last.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Priority {
-    /// Survivors: what a cleaner gives back is more than it takes.
-    Cleaner,
-    /// The index, an overwrite that takes no more than it gives back, or the list of tables as one of them goes.
-    Overwrite,
-    /// Parts of a value that takes the place of one as long. It gives back what it takes, but both exist until it is there as a whole.
-    Replacement,
-    /// What users add.
-    User,
-}
-
-/// Segments that survivors may take. A pass opens one at most before it gives its victim back, and there may be one for each cleaner; or
-/// one for each stream, which stays open.
-const FOR_SURVIVORS: u64 = 4;
-/// Beyond them, what the index and what overwrites may take while users wait.
-const FOR_OVERWRITES: u64 = 2;
-/// Beyond those, what parts of a long value may take while it and the one that it replaces both exist.
-pub(crate) const FOR_REPLACEMENTS: u64 = 2;
-
-/// Segments that are to be ready, beyond those that users leave to others.
-const READY: u64 = 16;
-/// How many of these the index leaves to records.
-const FOR_RECORDS: u64 = 4;
-
-/// Segments beyond those that users leave to others, of which cleaners see to it that they are free.
-const AHEAD: u64 = 4;
-
-/// Heads that writers on so many writer slots and so many cleaners may have open.
-pub(crate) fn heads(writer_slots: usize, cleaners: usize) -> u64 {
-    (Stream::OF_USERS.len() * writer_slots + Stream::SURVIVORS.len() * cleaners) as u64
-}
 
 /// What is free. One for a region, behind a lock.
 #[derive(Default)]
@@ -78,10 +42,8 @@ pub(crate) struct Pool {
     pub(crate) tails: u64,
     /// Segments that a former owner was writing to: the first for heads of their streams, who go on there.
     pub(crate) open: Vec<(Stream, u64)>,
-    /// How many may clean at the same time.
-    pub(crate) cleaners: usize,
-    /// Heads that writers and cleaners may have open.
-    pub(crate) heads: u64,
+    /// What its writers and cleaners need.
+    pub(crate) budget: Budget,
     /// Segments that others than cleaners have taken.
     pub(crate) taken: u64,
 }
@@ -115,14 +77,13 @@ impl Pool {
 
     /// Whether segments should be made ready.
     pub(crate) fn is_unready(&self, region: &Region) -> bool {
-        !self.out_of_memory && self.backed() < self.left_by_users() + READY && self.bare(region) > 0
+        !self.out_of_memory && self.backed() < self.budget.ready() && self.bare(region) > 0
     }
 
     /// Whether free segments have become so few that it is time to clean.
     pub(crate) fn is_short(&self, region: &Region) -> bool {
-        let is_ended = self.out_of_memory && self.bare(region) > 0;
-        let left = if is_ended { self.left_by_users() } else { Self::reserve(Priority::User, self.cleaners) };
-        self.available(region) < left + AHEAD
+        let has_memory_ended = self.out_of_memory && self.bare(region) > 0;
+        self.available(region) < self.budget.cleaning_below(has_memory_ended)
     }
 
     /// Lets threads ask for memory once more, should there have been none.
@@ -132,7 +93,7 @@ impl Pool {
 
     /// Gives what users leave to others its memory.
     pub(crate) fn back_reserve(&mut self, region: &Region, backing: &dyn Backing) -> Result<()> {
-        while self.backed() < Self::reserve(Priority::User, self.cleaners) && self.bare(region) > 0 {
+        while self.backed() < self.budget.reserve(Priority::User) && self.bare(region) > 0 {
             self.back_one(region, backing)?;
         }
         Ok(())
@@ -166,28 +127,10 @@ impl Pool {
         result
     }
 
-    /// Segments that must stay when somebody takes one, where so many clean.
-    pub(crate) fn reserve(priority: Priority, cleaners: usize) -> u64 {
-        let for_survivors = FOR_SURVIVORS.max(cleaners as u64);
-        match priority {
-            Priority::Cleaner => 0,
-            Priority::Overwrite => for_survivors,
-            Priority::Replacement => for_survivors + FOR_OVERWRITES,
-            Priority::User => for_survivors + FOR_OVERWRITES + FOR_REPLACEMENTS,
-        }
-    }
-
-    /// Segments that must have their memory when a user takes one, as long as there are some without.
-    fn left_by_users(&self) -> u64 {
-        Self::reserve(Priority::User, self.cleaners) + self.heads
-    }
-
-    /// How many bytes of records may be live in so many segments: this share of what they hold beside `tails`, and none in those that are
-    /// kept back.
-    pub(crate) fn live_max(&self, region: &Region, segments: u64, kept_back: u64, percent: u64, tails: u64) -> u64 {
+    /// Segments of which this many in all hold records.
+    pub(crate) fn extent(&self, region: &Region, segments: u64) -> Extent {
         let segments = segments.saturating_sub(self.index_segments);
-        let bytes = |segments: u64| (segments * region.layout.segment_size).saturating_sub(tails);
-        (bytes(segments) / 100 * percent).min(bytes(segments.saturating_sub(kept_back)))
+        Extent { segments, segment_size: region.layout.segment_size, tails: self.tails }
     }
 
     /// A segment for a head of this stream. `None` if there is none left for this purpose.
@@ -206,14 +149,14 @@ impl Pool {
 
     /// A segment to use. `None` if there is none left for this purpose; an error if there is, and no memory for it.
     pub(crate) fn take(&mut self, region: &Region, backing: &dyn Backing, priority: Priority) -> Result<Option<u64>> {
-        let reserve = Self::reserve(priority, self.cleaners);
+        let reserve = self.budget.reserve(priority);
         if self.backed() + self.bare(region) <= reserve {
             return Ok(None);
         }
         // Of those that users leave beyond it two at most get their memory now, or one while a thread is at it: nobody is to wait for all.
         let more = u64::from(self.making == 0);
         let left = if priority == Priority::User {
-            self.left_by_users().min(self.backed() + more).max(reserve)
+            self.budget.backed_reserve().min(self.backed() + more).max(reserve)
         } else {
             reserve
         };
@@ -240,7 +183,7 @@ impl Pool {
         priority: Priority,
     ) -> Result<Option<[u64; 2]>> {
         while self.pages.len() < 2 {
-            let is_ready = self.backed() > self.left_by_users() + FOR_RECORDS;
+            let is_ready = self.backed() > self.budget.ready_for_index();
             if (is_ready || !self.grow_index(region, backing, priority))
                 && !self.take_for_index(region, backing, priority)?
             {
@@ -252,7 +195,7 @@ impl Pool {
 
     /// Gives the next page its memory. `false` if there is none, of either.
     fn grow_index(&mut self, region: &Region, backing: &dyn Backing, priority: Priority) -> bool {
-        let is_left = !self.out_of_memory && self.available(region) > Self::reserve(priority, self.cleaners);
+        let is_left = !self.out_of_memory && self.available(region) > self.budget.reserve(priority);
         if self.growing.is_empty() && is_left && self.bare(region) > 0 {
             let segment = self.claim(region);
             // First: should the owner die here, nobody must take it for a free one that was in use, and so has its memory.
@@ -335,9 +278,9 @@ mod tests {
 
     #[test]
     fn what_users_leave_to_others_has_its_memory() {
-        for (writer_slots, cleaners, left) in [(1, 1, 14), (4, 2, 24)] {
-            let heads = heads(writer_slots, cleaners);
-            let (region, mut pool) = (region(100), Pool { cleaners, heads, ..Pool::default() });
+        for (writers, cleaners, left) in [(1, 1, 14), (4, 2, 24)] {
+            let budget = Budget::of(writers, cleaners);
+            let (region, mut pool) = (region(100), Pool { budget, ..Pool::default() });
             let backing = Room(Cell::new(50));
             let take = |pool: &mut Pool, priority| {
                 std::iter::from_fn(|| pool.take(&region, &backing, priority).ok().flatten()).count() as u64
@@ -354,7 +297,7 @@ mod tests {
     #[test]
     fn nobody_waits_for_the_memory_of_many() {
         let (region, backing) = (region(100), Room(Cell::new(100)));
-        let mut pool = Pool { cleaners: 1, heads: 50, ..Pool::default() };
+        let mut pool = Pool { budget: Budget::of(16, 2), ..Pool::default() };
         pool.back_reserve(&region, &backing).unwrap();
         for making in [0, 1, 0, 2].into_iter().cycle().take(20) {
             pool.making = making;

@@ -6,8 +6,8 @@
 
 use hammerspace_error::Result;
 
+use crate::alloc::budget::Priority;
 use crate::alloc::head::Head;
-use crate::alloc::pool::Priority;
 use crate::owner::Owner;
 use crate::record::Record;
 use crate::record::header::Header;

@@ -15,7 +15,7 @@
 
 use hammerspace_error::{Error, Kind, Result};
 
-use crate::alloc::pool::Priority;
+use crate::alloc::budget::Priority;
 use crate::batch::intent;
 use crate::index::bucket::{Locked, Patience};
 use crate::owner::Owner;

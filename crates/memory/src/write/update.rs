@@ -10,7 +10,7 @@
 
 use hammerspace_error::{Error, Kind, Result};
 
-use crate::alloc::pool::Priority;
+use crate::alloc::budget::Priority;
 use crate::index::bucket::{HomeBucket, Locked};
 use crate::index::directory::Place;
 use crate::index::slot::Slot;
