@@ -7,12 +7,12 @@
 //!
 //! What always holds:
 //! 1. All is decided under the locks of all homes concerned, so other writers see all of a batch or nothing.
-//! 2. Whatever may take long or fail comes without the homes: splits, segments, parts of long values. Then the
-//!    batch begins anew and is decided anew. From its first write on nothing can fail.
+//! 2. Whatever may take long or fail comes without the homes: splits, segments, parts of long values. Then
+//!    the batch begins anew and is decided anew. From its first write on nothing can fail.
 //! 3. No split is made while homes are locked, so homes stay where they are. They are locked in the order of
 //!    their addresses; nobody else waits for a second home, since the splits' turn is the batch's.
-//! 4. Each key has one change ([`Net`]), and each change is that of one word. The intent lists these words: an
-//!    owner's death leaves all of them changed or none (`intent.rs`).
+//! 4. Each key has one change ([`Net`]), and each change is that of one word. The intent lists these words:
+//!    an owner's death leaves all of them changed or none (`intent.rs`).
 //!
 //! One batch is made at a time.
 

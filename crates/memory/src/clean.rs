@@ -1,4 +1,5 @@
-//! What makes memory usable again: segments that are mostly dead, records that have expired, tables that were dropped.
+//! What makes memory usable again: segments that are mostly dead, records that have expired, tables that were
+//! dropped.
 
 pub(crate) mod cleaner;
 pub(crate) mod expiries;

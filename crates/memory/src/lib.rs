@@ -6,13 +6,17 @@
 //! ```
 //!
 //! What always holds:
-//! 1. **One process changes a region, any process reads it.** Readers write nothing, wait for nobody, and may die at any instant.
-//! 2. **A reader may look at any instant.** Every store leaves the region such that a read gives what was true, or begins anew.
-//!    So a dead owner leaves a region that the next one has little to do about (`adopt.rs`).
+//! 1. **One process changes a region, any process reads it.** Readers write nothing, wait for nobody, and may
+//!    die at any instant.
+//! 2. **A reader may look at any instant.** Every store leaves the region such that a read gives what was
+//!    true, or begins anew. So a dead owner leaves a region that the next one has little to do about
+//!    (`adopt.rs`).
 //! 3. **Nothing in a region is a pointer**, and nothing in it is believed: an address outside reads as zeros.
-//! 4. **Everything shared is an atomic word**, so there is no unsafe code here: the mapping is `os`'s business.
+//! 4. **Everything shared is an atomic word**, so there is no unsafe code here: the mapping is `os`'s
+//!    business.
 //!
-//! The layouts are on pages that the tests read: `docs/format/region.md`, `docs/format/store.md`. Why it is so: `docs/design/memory.md`.
+//! The layouts are on pages that the tests read: `docs/format/region.md`, `docs/format/store.md`. Why it is
+//! so: `docs/design/memory.md`.
 #![forbid(unsafe_code)]
 
 mod alloc;
@@ -32,7 +36,8 @@ mod sync;
 mod testing;
 mod write;
 
-// The tests of modules look at a memory in the end as all others do, and those of schedules play as those of threads and processes do.
+// The tests of modules look at a memory in the end as all others do, and those of schedules play as those of
+// threads and processes do.
 #[cfg(test)]
 extern crate self as hammerspace_memory;
 #[cfg(test)]

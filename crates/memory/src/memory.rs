@@ -47,7 +47,8 @@ impl Memory {
         Self::create_with(path, options, |_| Ok(()))
     }
 
-    /// The same with what `begin` puts into it: before that is done there is no store, also should its maker die.
+    /// The same with what `begin` puts into it: before that is done there is no store, also should its maker
+    /// die.
     pub fn create_with(
         path: impl AsRef<Path>,
         options: &Options,
@@ -62,10 +63,12 @@ impl Memory {
         memory.start(options)
     }
 
-    /// Owns a store that nobody owns, with every completed change of its last owner. [`Kind::Busy`] where somebody does.
+    /// Owns a store that nobody owns, with every completed change of its last owner. [`Kind::Busy`] where
+    /// somebody does.
     ///
-    /// Of the options threads and `least_hole` count, as far as the store is large enough for so many. O(segments + entries of the directory), and
-    /// 16,000 lookups for each value beyond 64 KiB that the last owner died over.
+    /// Of the options threads and `least_hole` count, as far as the store is large enough for so many.
+    /// O(segments + entries of the directory), and 16,000 lookups for each value beyond 64 KiB that the last
+    /// owner died over.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         options.check_threads()?;
         let Held { file, region, lock } = store_dir::open(path.as_ref())?;
@@ -91,18 +94,21 @@ impl Memory {
         Self::adopt(region, store_dir::anonymous(options)?.0, None, options)
     }
 
-    /// Deletes a store that nobody owns. [`Kind::Busy`] where somebody does; who reads it goes on with what was there.
+    /// Deletes a store that nobody owns. [`Kind::Busy`] where somebody does; who reads it goes on with what
+    /// was there.
     pub fn remove(path: impl AsRef<Path>) -> Result<()> {
         store_dir::remove(path.as_ref())
     }
 
-    /// A region that has no name, and ends with the last process that has the handle: this one, and those forked from it, which read.
+    /// A region that has no name, and ends with the last process that has the handle: this one, and those
+    /// forked from it, which read.
     pub fn anonymous(options: &Options) -> Result<Self> {
         let (file, region) = store_dir::anonymous(options)?;
         Self::make(region, file, options)?.start(options)
     }
 
-    /// Makes what threads keep ready later, too: to wait for memory is for who makes a store, and not for who first writes to it.
+    /// Makes what threads keep ready later, too: to wait for memory is for who makes a store, and not for who
+    /// first writes to it.
     fn make(region: Region, file: RegionFile, options: &Options) -> Result<Self> {
         let pool = initialize(&region, &file)?;
         let memory = Self::own(region, pool, 0, file, None, options)?;
@@ -123,7 +129,8 @@ impl Memory {
         Ok(Self { owner, threads: Vec::new(), fork_detector: ForkDetector::new()?, lock })
     }
 
-    /// Begins to clean. Should a thread fail to start, those that did end with the handle, and before its lock.
+    /// Begins to clean. Should a thread fail to start, those that did end with the handle, and before its
+    /// lock.
     fn start(mut self, options: &Options) -> Result<Self> {
         for number in 0..options.cleaners {
             self.threads.push(self.owner.clone().spawn_cleaner(number)?);
@@ -145,8 +152,8 @@ impl Memory {
         &self.owner
     }
 
-    /// [`Kind::Invalid`] in a child forked from the process that opened the store; [`Kind::Missing`] within a second after
-    /// somebody has deleted the region's file.
+    /// [`Kind::Invalid`] in a child forked from the process that opened the store; [`Kind::Missing`] within a
+    /// second after somebody has deleted the region's file.
     pub fn check(&self) -> Result<()> {
         if self.fork_detector.is_same_process() {
             return if self.owner.is_deleted.load(Relaxed) { Err(self.deleted()) } else { Ok(()) };
@@ -165,8 +172,8 @@ impl Memory {
         )
     }
 
-    /// Whether a living process owns the store. In a child forked from the process that opened it a system call; another process may
-    /// own the store by then.
+    /// Whether a living process owns the store. In a child forked from the process that opened it a system
+    /// call; another process may own the store by then.
     pub fn has_owner(&self) -> Result<bool> {
         match &self.lock {
             _ if self.fork_detector.is_same_process() => Ok(true),
@@ -175,14 +182,16 @@ impl Memory {
         }
     }
 
-    /// Changes the record of a key as `decide` says, which is given the record there is. It is asked under a lock, which it must not
-    /// keep for long, and may be asked again; its last answer counts. A value may have any length up to [`VALUE_LEN_MAX`](crate::VALUE_LEN_MAX).
+    /// Changes the record of a key as `decide` says, which is given the record there is. It is asked under a
+    /// lock, which it must not keep for long, and may be asked again; its last answer counts. A value may
+    /// have any length up to [`VALUE_LEN_MAX`](crate::VALUE_LEN_MAX).
     ///
-    /// [`Kind::Full`] if it takes more room than there is: not when it deletes, nor when the record becomes no longer, unless the file system's
-    /// memory has ended before the limit. An expiry where there was none makes it 8 bytes longer. A value over 64 KiB exists beside the one
-    /// that it replaces until it is there as a whole. In a full store there is room for that, for one such value at a time, where it is no
-    /// longer than the old one: two segments, and a hundredth of the limit where that is more. What finds none is `Full` too, and the
-    /// old value stays.
+    /// [`Kind::Full`] if it takes more room than there is: not when it deletes, nor when the record becomes
+    /// no longer, unless the file system's memory has ended before the limit. An expiry where there was none
+    /// makes it 8 bytes longer. A value over 64 KiB exists beside the one that it replaces until it is there
+    /// as a whole. In a full store there is room for that, for one such value at a time, where it is no
+    /// longer than the old one: two segments, and a hundredth of the limit where that is more. What finds
+    /// none is `Full` too, and the old value stays.
     pub fn update<'c, R, D: Into<Decision<'c, R>>>(
         &self,
         table: TableId,
@@ -193,8 +202,8 @@ impl Memory {
         update(&self.owner, self.target(table, key, Priority::User), |old| decide(old).into())
     }
 
-    /// Changes the records of many keys, one after the other, with the misses of the cache of many keys at the same time. `decide` and `each` are
-    /// given the place of the key. The first error ends it.
+    /// Changes the records of many keys, one after the other, with the misses of the cache of many keys at
+    /// the same time. `decide` and `each` are given the place of the key. The first error ends it.
     pub fn update_many<'k, 'c, R, D: Into<Decision<'c, R>>>(
         &self,
         table: TableId,
@@ -211,16 +220,18 @@ impl Memory {
         })
     }
 
-    /// Changes the records of many keys as one, each as `decide` says, which is given the place of the operation among `operations` and the
-    /// record there is, as the operations before leave it. It is asked in order, with the homes of all keys locked; it may be asked
-    /// again, and its last answers count. If it gives `None` for any operation, nothing is changed. Gives for each operation the version that the
+    /// Changes the records of many keys as one, each as `decide` says, which is given the place of the
+    /// operation among `operations` and the record there is, as the operations before leave it. It is asked
+    /// in order, with the homes of all keys locked; it may be asked again, and its last answers count. If it
+    /// gives `None` for any operation, nothing is changed. Gives for each operation the version that the
     /// record has in the end; `None` if nothing was to be changed.
     ///
-    /// Other writers see all of a batch or nothing, and so does the next owner if this one dies. Readers see each key before or after, not
-    /// all of them at one instant.
+    /// Other writers see all of a batch or nothing, and so does the next owner if this one dies. Readers see
+    /// each key before or after, not all of them at one instant.
     ///
-    /// [`Kind::Full`] as in [`update`](Self::update), but that everything that a batch writes exists beside what it replaces; nothing is changed
-    /// then. O(operations), and a value over 64 KiB that is appended to is written anew.
+    /// [`Kind::Full`] as in [`update`](Self::update), but that everything that a batch writes exists beside
+    /// what it replaces; nothing is changed then. O(operations), and a value over 64 KiB that is appended to
+    /// is written anew.
     pub fn batch<'c>(
         &self,
         operations: &[(TableId, Key<'_>)],
@@ -240,8 +251,8 @@ impl Memory {
         self.update(table, key, |_| Change::Put { kind: 0, value: value.into(), expiry })
     }
 
-    /// Puts a value that may be longer than the one before in a full store too, out of room that users leave. For what has to be written so
-    /// that much more comes back.
+    /// Puts a value that may be longer than the one before in a full store too, out of room that users leave.
+    /// For what has to be written so that much more comes back.
     pub fn put_to_give_back(&self, table: TableId, key: Key<'_>, value: &[u8]) -> Result<Updated> {
         self.check()?;
         let put = |_: Option<&Old<'_>>| Change::Put { kind: 0, value: value.into(), expiry: None }.into();
@@ -257,9 +268,10 @@ impl Memory {
         Target::of(&self.owner.region, table, key, priority)
     }
 
-    /// Drops a table, which is not in the list of tables any more. Waits for each thread to end the change it is at, and each cleaner its
-    /// pass: milliseconds, or tens of them where a full store is cleaned for these changes. What the table's records take comes back later.
-    /// While `is_dropping` says that something is left, its number must not be used for another.
+    /// Drops a table, which is not in the list of tables any more. Waits for each thread to end the change it
+    /// is at, and each cleaner its pass: milliseconds, or tens of them where a full store is cleaned for
+    /// these changes. What the table's records take comes back later. While `is_dropping` says that something
+    /// is left, its number must not be used for another.
     pub fn drop_table(&self, table: u16) -> Result<()> {
         self.check()?;
         self.owner.drop_table(table);
@@ -271,7 +283,8 @@ impl Memory {
         self.owner.dropped.contains(table)
     }
 
-    /// Says that the list of tables is about to change, for whoever looks at [`View::catalogue`]. One change at a time is the caller's to see to.
+    /// Says that the list of tables is about to change, for whoever looks at [`View::catalogue`]. One change
+    /// at a time is the caller's to see to.
     pub fn begin_catalogue(&self) -> Result<()> {
         self.check()?;
         self.owner.region.word(CATALOGUE).fetch_or(1, Release);
@@ -285,11 +298,12 @@ impl Memory {
         Ok(())
     }
 
-    /// Raises or lowers the memory limit, for the owner and for whoever reads. [`Kind::Invalid`] beyond what the region was made for, and
-    /// below what its writers and cleaners need; [`Kind::Full`] where the file system has no room for it.
+    /// Raises or lowers the memory limit, for the owner and for whoever reads. [`Kind::Invalid`] beyond what
+    /// the region was made for, and below what its writers and cleaners need; [`Kind::Full`] where the file
+    /// system has no room for it.
     ///
-    /// Memory that was in use once is not given back: nor is what is live left without room: a lower limit becomes that much
-    /// at least, as [`View::usage`] then says. O(segments).
+    /// Memory that was in use once is not given back: nor is what is live left without room: a lower limit
+    /// becomes that much at least, as [`View::usage`] then says. O(segments).
     pub fn set_limit(&self, limit: u64) -> Result<()> {
         self.check()?;
         self.owner.set_limit(limit)
@@ -300,7 +314,8 @@ impl Memory {
         self.target(table, key, Priority::User).hash
     }
 
-    /// Removes what dropped tables left in one segment, and lets a cleaner make one free, now. `false` if there is neither.
+    /// Removes what dropped tables left in one segment, and lets a cleaner make one free, now. `false` if
+    /// there is neither.
     pub fn clean(&self) -> Result<bool> {
         self.check()?;
         self.owner.clean()
@@ -312,14 +327,14 @@ impl Memory {
         cleaners.iter().map(|cleaner| lock(cleaner).stats).fold(Stats::default(), Stats::plus)
     }
 
-    /// Segments whose memory does not come back, since damage hides what is in them: as far as cleaners have met them, since the store was
-    /// opened. [`verify`](Self::verify) tells where it is.
+    /// Segments whose memory does not come back, since damage hides what is in them: as far as cleaners have
+    /// met them, since the store was opened. [`verify`](Self::verify) tells where it is.
     pub fn damaged(&self) -> u64 {
         self.owner.damaged.load(Relaxed)
     }
 
-    /// Looks at everything. Changes wait until it is done, and cleaners; in a forked child, whose parent goes on, what is being changed may
-    /// be taken for faults.
+    /// Looks at everything. Changes wait until it is done, and cleaners; in a forked child, whose parent goes
+    /// on, what is being changed may be taken for faults.
     pub fn verify(&self) -> Report {
         let _paused = self.fork_detector.is_same_process().then(|| self.owner.pause());
         verify(&self.owner.region)

@@ -15,7 +15,8 @@ use crate::write::commit::CommitHook;
 /// Writers, and cleaners, that a store is opened for at most.
 const THREADS_MAX: usize = 1 << 12;
 
-/// What a store is made and opened with. Only the limit is the user's to choose; the rest has defaults that fit.
+/// What a store is made and opened with. Only the limit is the user's to choose; the rest has defaults that
+/// fit.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Bytes of memory that segments and index may take together. Asked for when a store is made.
@@ -32,15 +33,15 @@ pub struct Options {
     pub geometry: Option<Geometry>,
     /// The seed of hashes, for tests; otherwise it is random.
     pub seed: Option<u64>,
-    /// Bytes of a record from which on another one takes the place of a dead one though memory is not scarce; `u64::MAX` if none ever does. For
-    /// tests.
+    /// Bytes of a record from which on another one takes the place of a dead one though memory is not scarce;
+    /// `u64::MAX` if none ever does. For tests.
     pub least_hole: u64,
     /// What sees every change at its commit point: a log, or a replica.
     pub hook: Option<Arc<dyn CommitHook>>,
 }
 
-/// Segments that a limit amounts to in a region. [`Kind::Invalid`] where it cannot have so many, or where they would be too few for
-/// writers to find room.
+/// Segments that a limit amounts to in a region. [`Kind::Invalid`] where it cannot have so many, or where
+/// they would be too few for writers to find room.
 pub(crate) fn segments_of(limit: u64, layout: &Layout, writers: usize, cleaners: usize) -> Result<u64> {
     let (size, segments_max) = (layout.segment_size, layout.segments_max);
     let segments = limit / size;
@@ -90,8 +91,8 @@ impl Options {
         Budget::of(self.writers, self.cleaners)
     }
 
-    /// The same with no more writers and cleaners than leave half of the segments to users, and room for what is
-    /// live.
+    /// The same with no more writers and cleaners than leave half of the segments to users, and room for what
+    /// is live.
     pub(crate) fn within(&self, region: &Region, pool: &Pool, live: u64) -> Self {
         let segments = region.load(LIMIT);
         let extent = pool.extent(region, segments);

@@ -1,10 +1,12 @@
 //! The owner: the one process that changes a region, from any number of threads.
 //!
-//! Here is what all changes share: writer slots to write from, cleaners, pages for the index. Segments for their heads, and the count of what is
-//! live, are in `admission.rs`; how one record changes is in `update.rs`.
+//! Here is what all changes share: writer slots to write from, cleaners, pages for the index. Segments for
+//! their heads, and the count of what is live, are in `admission.rs`; how one record changes is in
+//! `update.rs`.
 //!
-//! Locks are taken in this order, and nobody waits for an earlier one: batches, large, beginning, writer slot, splits, purging, expiry reaper, cleaner, pool, passes, home. Splitting
-//! locks all homes of a page; who holds one waits for nothing.
+//! Locks are taken in this order, and nobody waits for an earlier one: batches, large, beginning, writer
+//! slot, splits, purging, expiry reaper, cleaner, pool, passes, home. Splitting locks all homes of a page;
+//! who holds one waits for nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -144,7 +146,8 @@ impl Owner {
         }
     }
 
-    /// Purges a segment, and lets one cleaner make one pass, or waits for those that are under way. `false` if no segment is worth it.
+    /// Purges a segment, and lets one cleaner make one pass, or waits for those that are under way. `false`
+    /// if no segment is worth it.
     pub(crate) fn clean(&self) -> Result<bool> {
         let has_purged = self.purge();
         let before = self.passes.counts();
@@ -206,8 +209,9 @@ impl Owner {
         Ok(())
     }
 
-    /// Keeps at bay who changes, cleans and purges, as long as what it gives is held. Waits until no value in parts is half written or half
-    /// removed; but for notes of that which stay, as damage may leave them, no longer than half a minute.
+    /// Keeps at bay who changes, cleans and purges, as long as what it gives is held. Waits until no value in
+    /// parts is half written or half removed; but for notes of that which stay, as damage may leave them, no
+    /// longer than half a minute.
     pub(crate) fn pause(&self) -> impl Sized {
         let beginning = lock(&self.beginning);
         let mut patience = Patience::new();

@@ -6,11 +6,12 @@
 //! generation again: nothing in the segment was written over, so all that was read belongs to that record
 //! ```
 //!
-//! A read takes effect when it looks at the slot for the second time; or when the value grew where it lies, if it shows more than there was
-//! then: one load of the header gives it length and version. A key is absent if it was found nowhere and the directory is
-//! as before. Nothing is written and nothing waited for: a reader may be stopped or killed at any instant, and nobody knows.
-//! Readers begin anew when something changed under them. That hardly ever happens: a segment that became free is the last to be used
-//! again, and one of which holes are filled has that done now and then (`holes.rs`).
+//! A read takes effect when it looks at the slot for the second time; or when the value grew where it lies,
+//! if it shows more than there was then: one load of the header gives it length and version. A key is absent
+//! if it was found nowhere and the directory is as before. Nothing is written and nothing waited for: a
+//! reader may be stopped or killed at any instant, and nobody knows. Readers begin anew when something
+//! changed under them. That hardly ever happens: a segment that became free is the last to be used again, and
+//! one of which holes are filled has that done now and then (`holes.rs`).
 
 pub(crate) mod prefetched;
 pub(crate) mod reader;
@@ -102,7 +103,8 @@ struct RecordRef<'r> {
 }
 
 impl RecordRef<'_> {
-    /// Appends the record's value to `out`; `None`, and nothing appended, if something was written over in the segment by then.
+    /// Appends the record's value to `out`; `None`, and nothing appended, if something was written over in
+    /// the segment by then.
     #[expect(clippy::inline_always, reason = "see `read_prefetched`")]
     #[inline(always)]
     fn read(self, region: &Region, value: Bytes<'_>, out: &mut Vec<u8>) -> Option<RecordMeta> {
@@ -167,8 +169,9 @@ pub(crate) fn meta(region: &Region, table: u16, key: Key<'_>, hash: u64) -> Resu
     Err(restless())
 }
 
-/// As [`read`], once the index has been looked at. What is usual is one straight line, so that the processor gets on to the next lookup
-/// while it waits for memory: the first slot is the key's, or there is none. Whatever else may be, `read` begins anew.
+/// As [`read`], once the index has been looked at. What is usual is one straight line, so that the processor
+/// gets on to the next lookup while it waits for memory: the first slot is the key's, or there is none.
+/// Whatever else may be, `read` begins anew.
 #[expect(clippy::inline_always, reason = "calls move structures about")]
 #[inline(always)]
 pub(crate) fn read_prefetched(
@@ -186,7 +189,8 @@ pub(crate) fn read_prefetched(
     if seen.is_some() { Ok(seen) } else { read(region, table, key, prefetched.hash, out) }
 }
 
-/// Reads by a slot that may be the key's. `None`, and nothing appended, where that does not lead to it: that says nothing of the key.
+/// Reads by a slot that may be the key's. `None`, and nothing appended, where that does not lead to it: that
+/// says nothing of the key.
 #[expect(clippy::inline_always, reason = "as above")]
 #[inline(always)]
 fn read_at(
@@ -234,8 +238,8 @@ fn record_ref<'r>(region: &'r Region, at: &AtomicU64, slot: Slot) -> Option<Reco
         .then(|| RecordRef { record: Record::at(region, slot.address()), generation })
 }
 
-/// Whether a slot names no place where records are, which only damage does, or a segment that has expired: neither changes meanwhile. It is
-/// as good as empty.
+/// Whether a slot names no place where records are, which only damage does, or a segment that has expired:
+/// neither changes meanwhile. It is as good as empty.
 #[cold]
 fn leads_nowhere(region: &Region, slot: Slot) -> bool {
     region.layout.segment_of(slot.address()).is_none() || region.has_expired(slot.address())
@@ -250,8 +254,8 @@ fn look<T>(region: &Region, at: &AtomicU64, slot: Slot, take: impl FnOnce(Record
     if generation.still_holds() { taken.map_or(Lookup::Nothing, Lookup::Hit) } else { Lookup::Changed }
 }
 
-/// Gives `take` each record whose key has this home and a wanted slot, and collects what it makes of them. `false` if one could not
-/// be read.
+/// Gives `take` each record whose key has this home and a wanted slot, and collects what it makes of them.
+/// `false` if one could not be read.
 pub(crate) fn read_home<T>(
     region: &Region,
     home: HomeBucket<'_>,

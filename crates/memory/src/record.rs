@@ -167,7 +167,8 @@ impl Record {
         region.bytes(self.value_address(), self.header.value_len().min(INLINE_MAX))
     }
 
-    /// Writes all of the record but its value and its sequence; gives where the value goes. Nothing names the record yet.
+    /// Writes all of the record but its value and its sequence; gives where the value goes. Nothing names the
+    /// record yet.
     #[expect(clippy::inline_always, reason = "one straight line for each kind of change: calls move structures about")]
     #[inline(always)]
     pub(crate) fn write(self, region: &Region, expiry: Option<u64>, key: Key<'_>) -> u64 {

@@ -1,11 +1,12 @@
 //! The region: the shared bytes, and the few words in front that say what they are.
 //!
 //! What always holds:
-//! 1. Everything in a region is a little-endian word of eight bytes, loaded and stored atomically. There is no slice of it, no
-//!    pointer in it, and no lock around it that a reader could meet.
+//! 1. Everything in a region is a little-endian word of eight bytes, loaded and stored atomically. There is
+//!    no slice of it, no pointer in it, and no lock around it that a reader could meet.
 //! 2. A word outside the region reads as zero. So a reader may follow any address a damaged region gives it.
 //! 3. The words of the superblock up to `SEED` never change once `MAGIC` is there, which is written last.
-//! 4. A region that uses a feature says so in `FEATURES_*` (`features.rs`) before the first byte of it is written.
+//! 4. A region that uses a feature says so in `FEATURES_*` (`features.rs`) before the first byte of it is
+//!    written.
 
 pub(crate) mod counters;
 pub(crate) mod features;
@@ -51,7 +52,8 @@ superblock! {
         SEED = 64;
         FEATURES_READ = 72;
         FEATURES_WRITE = 80;
-        // Each of these lines changes at its own pace: readers load the first all the time, which others must not slow down.
+        // Each of these lines changes at its own pace: readers load the first all the time, which others must
+        // not slow down.
         ROOT = 128;
         CATALOGUE = 136;
         COUNTED = 160;
@@ -88,7 +90,8 @@ const MAGIC_WORD: u64 = u64::from_le_bytes(*b"HMRSPMEM");
 /// What a later build adds is told by the words of features. So this number stays.
 const FORMAT_WORD: u64 = 4;
 
-/// The generation of a segment as it was seen, which changes before the segment's bytes are used for something else.
+/// The generation of a segment as it was seen, which changes before the segment's bytes are used for
+/// something else.
 #[derive(Clone, Copy)]
 pub(crate) struct Generation<'r> {
     word: &'r AtomicU64,
@@ -96,7 +99,8 @@ pub(crate) struct Generation<'r> {
 }
 
 impl Generation<'_> {
-    /// Whether it is still the same, once everything loaded before has been loaded: then all that was of the same use.
+    /// Whether it is still the same, once everything loaded before has been loaded: then all that was of the
+    /// same use.
     #[inline]
     pub(crate) fn still_holds(self) -> bool {
         fence(Ordering::Acquire);
@@ -160,7 +164,8 @@ impl Region {
         self.word(MAGIC).store(MAGIC_WORD, Ordering::Release);
     }
 
-    /// Reads what a superblock says, from the first bytes of a file of `len` bytes, to read the region or to own it.
+    /// Reads what a superblock says, from the first bytes of a file of `len` bytes, to read the region or to
+    /// own it.
     pub(crate) fn describe(superblock: &Words, access: Access, len: u64, page_size: u64) -> Result<(Geometry, u128)> {
         let word = |address: u64| superblock.get((address / WORD) as usize).unwrap_or(&ZERO).load(Ordering::Acquire);
         if word(MAGIC) != MAGIC_WORD {
@@ -232,14 +237,15 @@ impl Region {
         self.word(address).load(Ordering::Acquire)
     }
 
-    /// Changes the word at `address`; whoever loads it sees what was written before. An address outside is our own mistake.
+    /// Changes the word at `address`; whoever loads it sees what was written before. An address outside is
+    /// our own mistake.
     #[inline]
     pub(crate) fn store(&self, address: u64, value: u64) {
         self.words[(address / WORD) as usize].store(value, Ordering::Release);
     }
 
-    /// Gives bytes of the region, which lies in `file`, their memory: in huge pages where they can be. Who touches them then waits
-    /// for nobody, and never finds that there is no room.
+    /// Gives bytes of the region, which lies in `file`, their memory: in huge pages where they can be. Who
+    /// touches them then waits for nobody, and never finds that there is no room.
     pub(crate) fn back(&self, file: &File, address: u64, len: u64) -> Result<()> {
         self.words.gather(file, address, len)?;
         file.allocate(address, len)?;

@@ -7,9 +7,10 @@
 //!
 //! (A store that nobody else needs to find has neither: its region is a file without a name.)
 //!
-//! A store is made under the lock: first the description, under another name; then the region, until everything stands in it; then the
-//! description gets its name. So nobody meets a region that is not whole, and at any instant there is something in the directory that
-//! names the region: what a maker that died leaves behind goes with the next `create` or `remove`.
+//! A store is made under the lock: first the description, under another name; then the region, until
+//! everything stands in it; then the description gets its name. So nobody meets a region that is not whole,
+//! and at any instant there is something in the directory that names the region: what a maker that died
+//! leaves behind goes with the next `create` or `remove`.
 
 pub(crate) mod description;
 pub(crate) mod regions;
@@ -59,7 +60,8 @@ impl Lock {
     }
 }
 
-/// Makes a store, and gives its lock. `initialize` makes its region whole, with all that is to be in it before anybody finds it.
+/// Makes a store, and gives its lock. `initialize` makes its region whole, with all that is to be in it
+/// before anybody finds it.
 pub(crate) fn create<T>(
     path: &Path,
     options: &Options,
@@ -96,7 +98,8 @@ pub(crate) fn create<T>(
     }
 }
 
-/// Removes what a `create` that failed has made: its region, whose name nobody else has, the description, and the directory if it is new.
+/// Removes what a `create` that failed has made: its region, whose name nobody else has, the description, and
+/// the directory if it is new.
 fn abandon(dir: &Dir, place: &Path, is_new: bool) -> Result<()> {
     if std::fs::remove_file(place).is_err() && place.exists() {
         // Then `remove` must find it.
@@ -140,8 +143,8 @@ pub(crate) fn anonymous(options: &Options) -> Result<(RegionFile, Region)> {
     Ok((file, region))
 }
 
-/// Puts aside the description of a store whose region went with the machine's restart: or is only out of our sight, as in a container with
-/// file systems of its own, and then `remove` still finds it. The lock is held.
+/// Puts aside the description of a store whose region went with the machine's restart: or is only out of our
+/// sight, as in a container with file systems of its own, and then `remove` still finds it. The lock is held.
 fn clear_what_is_gone(dir: &Dir) -> Result<()> {
     let Ok(Some(Description { region, .. })) = description::read(dir, description::NAME) else { return Ok(()) };
     match open_region(&region, |path| File::open(path)) {
@@ -241,8 +244,8 @@ fn find_region(dir: &Dir) -> Result<(Description, File)> {
     }
 }
 
-/// Deletes a store that nobody owns, or what is left of one, and its directory if nothing else is in it. The description goes after
-/// the region: what is left of a removal that was cut short is removed by the next.
+/// Deletes a store that nobody owns, or what is left of one, and its directory if nothing else is in it. The
+/// description goes after the region: what is left of a removal that was cut short is removed by the next.
 pub(crate) fn remove(path: &Path) -> Result<()> {
     if path.is_file() {
         return regions::remove(path);

@@ -1,5 +1,6 @@
-//! What threads and processes meet on, in one place, so that another scheduler can take the place of the machine's: under test, every
-//! access to a word is an instant at which another thread may go on (`sync/scheduled.rs`).
+//! What threads and processes meet on, in one place, so that another scheduler can take the place of the
+//! machine's: under test, every access to a word is an instant at which another thread may go on
+//! (`sync/scheduled.rs`).
 
 #[cfg(test)]
 pub(crate) mod scheduled;

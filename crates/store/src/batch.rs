@@ -249,9 +249,9 @@ enum Stop {
 impl Store {
     /// Makes all operations of a batch as one, or none of them.
     ///
-    /// Other writers see all of it or nothing, and so does the next owner if this process dies, and a log. Its
-    /// reads see one instant, that at which it takes place, and what its operations before them did. Readers
-    /// of the store see each key as before or as after, but not all keys at one instant.
+    /// Other writers see all of it or nothing, and so does the next owner if this process dies, and a log.
+    /// Its reads see one instant, that at which it takes place, and what its operations before them did.
+    /// Readers of the store see each key as before or as after, but not all keys at one instant.
     ///
     /// [`Kind::Invalid`] if it is larger than [`OPERATIONS_MAX`](Batch::OPERATIONS_MAX) or
     /// [`BYTES_MAX`](Batch::BYTES_MAX), and where an operation by itself would be an error; [`Kind::Full`] if

@@ -1,7 +1,8 @@
 //! Changes of the catalogue: one at a time.
 //!
-//! What a dropped table takes comes back when its records may be removed, which is after everybody's changes of records have come to their
-//! end: so who finds no room meanwhile gives up, waits for the change of the catalogue, and tries again.
+//! What a dropped table takes comes back when its records may be removed, which is after everybody's changes
+//! of records have come to their end: so who finds no room meanwhile gives up, waits for the change of the
+//! catalogue, and tries again.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;

@@ -41,7 +41,8 @@ impl Condition {
     }
 }
 
-/// What came of a change with a condition. What was there is given as bytes where this build does not know its kind.
+/// What came of a change with a condition. What was there is given as bytes where this build does not know
+/// its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Outcome {

@@ -6,8 +6,8 @@
 //! - An operand is an HLL itself: one hash is the HLL of one element. So there is one rule, union.
 //! - A union that changes no register writes nothing.
 //! - A value's bytes are always as [`HllBuf`] writes them, whichever writer an operand or a put value is by.
-//! - The table's parameters are those of a new value. A value carries its own, and `log2m` and `regwidth` must
-//!   be the table's.
+//! - The table's parameters are those of a new value. A value carries its own, and `log2m` and `regwidth`
+//!   must be the table's.
 
 use std::cell::Cell;
 
@@ -68,9 +68,9 @@ impl Table {
         self.merge(key, ValueKind::Hll, hll_of(self.hll_params()?, hashes))
     }
 
-    /// Adds a hash to the set of each key, with the misses of the cache of many keys at the same time. The hashes
-    /// of one key are best beside each other: they are added together. The first error ends it; what came before
-    /// is added.
+    /// Adds a hash to the set of each key, with the misses of the cache of many keys at the same time. The
+    /// hashes of one key are best beside each other: they are added together. The first error ends it; what
+    /// came before is added.
     pub fn count_add_many(&self, hashes: &[(Key<'_>, u64)]) -> Result<()> {
         let params = self.hll_params()?;
         let groups = hashes.chunk_by(|(left, _), (right, _)| left == right);
@@ -89,8 +89,8 @@ impl Table {
         self.merge(key, ValueKind::Hll, hll.as_bytes())
     }
 
-    /// About how many distinct elements a key has seen: exact for as few as its value lists. `None` where there
-    /// is no such key, and if its value is UNDEFINED.
+    /// About how many distinct elements a key has seen: exact for as few as its value lists. `None` where
+    /// there is no such key, and if its value is UNDEFINED.
     ///
     /// [`Kind::Invalid`] if its value is of another kind. O(bytes of the value): some 2 µs.
     pub fn count<'k>(&self, key: impl Into<Key<'k>>) -> Result<Option<f64>> {
@@ -117,8 +117,8 @@ impl Table {
         united.map(|()| union)
     }
 
-    /// The union of what all keys count that begin so; an integer key begins with nothing. Keys whose values are
-    /// of other kinds are left out. Looks at all keys of the table, each at an instant of its own.
+    /// The union of what all keys count that begin so; an integer key begins with nothing. Keys whose values
+    /// are of other kinds are left out. Looks at all keys of the table, each at an instant of its own.
     pub fn count_union_prefix(&self, prefix: &[u8]) -> Result<HllBuf> {
         let mut union = HllBuf::new(self.hll_params()?);
         for entry in self {

@@ -4,7 +4,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const MILLIS_MAX: u64 = (1 << 48) - 1;
 
-/// The instant as records hold it; what is before 1970 has long passed, and what is beyond the year 10889 never comes.
+/// The instant as records hold it; what is before 1970 has long passed, and what is beyond the year 10889
+/// never comes.
 pub(crate) fn to_millis(at: SystemTime) -> u64 {
     at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis().min(u128::from(MILLIS_MAX)) as u64)
 }

@@ -38,13 +38,14 @@ pub enum ValueKind {
     Min,
     /// A number. Merging keeps the greater.
     Max,
-    /// A [HyperLogLog](crate::hll), which counts distinct elements. Merging unites, and refuses one of another
-    /// `log2m` or `regwidth`.
+    /// A [HyperLogLog](crate::hll), which counts distinct elements. Merging unites, and refuses one of
+    /// another `log2m` or `regwidth`.
     Hll,
     /// A piece of an exact set ([`Sets`](crate::Sets)). Merging adds ordinals or removes some, and refuses
     /// those of another universe.
     Set,
-    /// One that this build does not know, by its code: any bytes, to be read, replaced by another kind, and deleted.
+    /// One that this build does not know, by its code: any bytes, to be read, replaced by another kind, and
+    /// deleted.
     Other(u8),
 }
 

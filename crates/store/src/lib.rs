@@ -6,14 +6,18 @@
 //!   └── catalogue               └── get, scan: any process        put, merge, delete, expire: the owner
 //! ```
 //!
-//! What is here is what records mean: which table they belong to, what kind their values are and how such values merge, when they
-//! end. Where they lie, how they are found, and how readers never see half of one, is the business of `hammerspace-memory`.
+//! What is here is what records mean: which table they belong to, what kind their values are and how such
+//! values merge, when they end. Where they lie, how they are found, and how readers never see half of one, is
+//! the business of `hammerspace-memory`.
 //!
 //! What always holds:
-//! 1. **A handle follows its table's name.** Whether it still has the right number is one load for each verb, made where a drop would
-//!    have to wait for it (`table.rs`). So nothing is written to a table that is gone, and nothing read from another.
-//! 2. **The list of tables is one record.** It changes as a whole, and readers see it as it was or as it is (`catalogue.rs`).
-//! 3. **What a value is never changes behind its back.** Merging a kind into a value of another is an error and changes nothing.
+//! 1. **A handle follows its table's name.** Whether it still has the right number is one load for each verb,
+//!    made where a drop would have to wait for it (`table.rs`). So nothing is written to a table that is
+//!    gone, and nothing read from another.
+//! 2. **The list of tables is one record.** It changes as a whole, and readers see it as it was or as it is
+//!    (`catalogue.rs`).
+//! 3. **What a value is never changes behind its back.** Merging a kind into a value of another is an error
+//!    and changes nothing.
 //!
 //! All verbs take `&self`; handles are `Send` and `Sync`.
 #![forbid(unsafe_code)]

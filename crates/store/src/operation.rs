@@ -45,7 +45,8 @@ pub enum Operation<'o> {
     /// It ends at this instant, or stays; an instant that has passed ends it now. Where there is none,
     /// nothing happens.
     Expire(Option<SystemTime>),
-    /// It is read: the reply says what is there. For batches; to read a key by itself, [`Table::get`](crate::Table::get) takes no lock.
+    /// It is read: the reply says what is there. For batches; to read a key by itself,
+    /// [`Table::get`](crate::Table::get) takes no lock.
     Get,
 }
 

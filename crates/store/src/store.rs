@@ -17,8 +17,8 @@ pub const DEFAULT_TABLE: &str = "default";
 
 /// A store: tables of keys and values in shared memory, that its one owner changes and any process reads.
 ///
-/// Owner and readers have the same handle. By one that is *attached*, whatever would change the store is an error,
-/// [`Kind::Invalid`]. A forked child reads by its parent's handles, and can change nothing by them.
+/// Owner and readers have the same handle. By one that is *attached*, whatever would change the store is an
+/// error, [`Kind::Invalid`]. A forked child reads by its parent's handles, and can change nothing by them.
 #[derive(Clone)]
 pub struct Store {
     pub(crate) shared: Arc<Shared>,
@@ -41,22 +41,24 @@ enum Access {
 }
 
 impl Store {
-    /// Makes a store at `path`, a directory that is created with it, and owns it. [`Kind::Invalid`] where there is one; a directory that the
-    /// machine's restart has left without its region is none.
+    /// Makes a store at `path`, a directory that is created with it, and owns it. [`Kind::Invalid`] where
+    /// there is one; a directory that the machine's restart has left without its region is none.
     ///
     /// [`Kind::Full`] where there is not as much memory as the limit says.
     pub fn create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         Self::start(Access::Owner(Memory::create_with(path, options, write_catalogue)?))
     }
 
-    /// Owns a store that nobody owns, with every completed change of its last owner. [`Kind::Busy`] where somebody does.
+    /// Owns a store that nobody owns, with every completed change of its last owner. [`Kind::Busy`] where
+    /// somebody does.
     ///
     /// Takes milliseconds: O(segments + entries of the index's directory).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, &Options::with_limit(0))
     }
 
-    /// As [`open`](Self::open), with as many threads as `options` says; its other fields, but `least_hole`, count when a store is made.
+    /// As [`open`](Self::open), with as many threads as `options` says; its other fields, but `least_hole`,
+    /// count when a store is made.
     pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let memory = Memory::open(path, options)?;
         let catalogue = Catalogue::read(memory.view())?;
@@ -68,10 +70,11 @@ impl Store {
         Self::start(Access::Owner(memory))
     }
 
-    /// Owns the store at `path`, and makes it where there is none, or where it went with the machine's restart: for a service that starts,
-    /// whatever was before. [`Kind::Busy`] where somebody owns it.
+    /// Owns the store at `path`, and makes it where there is none, or where it went with the machine's
+    /// restart: for a service that starts, whatever was before. [`Kind::Busy`] where somebody owns it.
     ///
-    /// Of `options` counts what [`open_with`](Self::open_with) says if there is a store, its limit too, which is as it was.
+    /// Of `options` counts what [`open_with`](Self::open_with) says if there is a store, its limit too, which
+    /// is as it was.
     pub fn open_or_create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let open = || match Self::open_with(&path, options) {
             Err(error) if error.kind() == Kind::Missing => Err(error),
@@ -81,21 +84,24 @@ impl Store {
         open().or_else(|_| Self::create(&path, options).map(Ok).or_else(|refused| open().map_err(|_| refused)))?
     }
 
-    /// Reads a store, whether somebody owns it or not. Registers nowhere, and takes no lock and makes no system call to read. (Only to ask
-    /// whether there is an [owner](Self::has_owner) takes the store's lock for an instant, shared, which who opens it waits for.)
+    /// Reads a store, whether somebody owns it or not. Registers nowhere, and takes no lock and makes no
+    /// system call to read. (Only to ask whether there is an [owner](Self::has_owner) takes the store's lock
+    /// for an instant, shared, which who opens it waits for.)
     ///
     /// What is read is what its owner wrote, up to that instant; if the owner dies, what it left. O(1).
     pub fn attach(path: impl AsRef<Path>) -> Result<Self> {
         Self::start(Access::Reader(Reader::attach(path)?))
     }
 
-    /// Deletes a store that nobody owns, region and directory; of a store whose directory is gone already, the region's file, which
-    /// [`regions`](crate::regions) finds. [`Kind::Busy`] where a process owns it; its readers go on with what was there.
+    /// Deletes a store that nobody owns, region and directory; of a store whose directory is gone already,
+    /// the region's file, which [`regions`](crate::regions) finds. [`Kind::Busy`] where a process owns it;
+    /// its readers go on with what was there.
     pub fn remove(path: impl AsRef<Path>) -> Result<()> {
         Memory::remove(path)
     }
 
-    /// A store without a name, which ends with its last handle. Processes that are forked from this one read what it writes.
+    /// A store without a name, which ends with its last handle. Processes that are forked from this one read
+    /// what it writes.
     pub fn anonymous(options: &Options) -> Result<Self> {
         let memory = Memory::anonymous(options)?;
         write_catalogue(&memory)?;
@@ -132,7 +138,8 @@ impl Store {
         Ok(tables)
     }
 
-    /// Creates a table; its name has 1 to 255 bytes. [`Kind::Invalid`] where there is one of this name. O(tables).
+    /// Creates a table; its name has 1 to 255 bytes. [`Kind::Invalid`] where there is one of this name.
+    /// O(tables).
     pub fn create_table(&self, name: &str, options: TableOptions) -> Result<Table> {
         self.shared.change(|catalogue| {
             catalogue.add(name, options)?;
@@ -141,7 +148,8 @@ impl Store {
         self.table(name)
     }
 
-    /// Drops a table and all that is in it. O(tables + threads); its memory comes back behind. The default table can only be emptied.
+    /// Drops a table and all that is in it. O(tables + threads); its memory comes back behind. The default
+    /// table can only be emptied.
     pub fn drop_table(&self, name: &str) -> Result<()> {
         if name == DEFAULT_TABLE {
             let error = Error::new(Kind::Invalid, "every store has its default table");
@@ -160,8 +168,8 @@ impl Store {
         matches!(self.shared.access, Access::Owner(_))
     }
 
-    /// Whether a living process owns the store: to one that was forked from its owner, that one or who came after. A system call, unless
-    /// it is this process.
+    /// Whether a living process owns the store: to one that was forked from its owner, that one or who came
+    /// after. A system call, unless it is this process.
     pub fn has_owner(&self) -> Result<bool> {
         match &self.shared.access {
             Access::Owner(memory) => memory.has_owner(),
@@ -174,13 +182,14 @@ impl Store {
         self.shared.view().usage()
     }
 
-    /// About how many keys there are, in all tables: exact up to a quarter of a million, within a hundredth beyond. What has expired or
-    /// was dropped counts until it is cleared away.
+    /// About how many keys there are, in all tables: exact up to a quarter of a million, within a hundredth
+    /// beyond. What has expired or was dropped counts until it is cleared away.
     pub fn keys(&self) -> u64 {
         self.shared.view().keys().saturating_sub(catalogue::RECORDS)
     }
 
-    /// How many keys each table has, in the order of [`tables`](Self::tables): as exact as [`Table::len`](crate::Table::len).
+    /// How many keys each table has, in the order of [`tables`](Self::tables): as exact as
+    /// [`Table::len`](crate::Table::len).
     pub fn keys_by_table(&self) -> Result<Vec<(String, u64)>> {
         let (catalogue, view) = (self.shared.catalogue()?, self.shared.view());
         let count = |table: &catalogue::Named| (table.name.clone(), view.counted(table.id.number).keys);
@@ -194,21 +203,23 @@ impl Store {
         self.shared.view().map()
     }
 
-    /// CatalogueLock the memory limit, in bytes, while everybody goes on. [`Kind::Invalid`] beyond what the store was made for, which is sixteen
-    /// times its first limit, 64 GiB at least and 1023 GiB at most, and below what its writers and cleaners need; [`Kind::Full`] where the file system has
-    /// no room for it. Memory that was in use once is not given back, nor is what is live left without room: a lower limit
+    /// CatalogueLock the memory limit, in bytes, while everybody goes on. [`Kind::Invalid`] beyond what the
+    /// store was made for, which is sixteen times its first limit, 64 GiB at least and 1023 GiB at most, and
+    /// below what its writers and cleaners need; [`Kind::Full`] where the file system has no room for it.
+    /// Memory that was in use once is not given back, nor is what is live left without room: a lower limit
     /// becomes that much at least.
     pub fn set_limit(&self, limit: u64) -> Result<()> {
         self.shared.memory()?.set_limit(limit)
     }
 
-    /// Segments whose memory does not come back, since damage hides what is in them: as far as the owner, which this handle must be
-    /// of, has met them. [`verify`](Self::verify) tells where it is.
+    /// Segments whose memory does not come back, since damage hides what is in them: as far as the owner,
+    /// which this handle must be of, has met them. [`verify`](Self::verify) tells where it is.
     pub fn damaged(&self) -> Result<u64> {
         Ok(self.shared.memory()?.damaged())
     }
 
-    /// Looks at everything, for the owner; who writes waits until it is done. [`Kind::Invalid`] for anybody else.
+    /// Looks at everything, for the owner; who writes waits until it is done. [`Kind::Invalid`] for anybody
+    /// else.
     pub fn verify(&self) -> Result<Report> {
         let memory = self.shared.memory()?;
         memory.check()?;
@@ -302,7 +313,8 @@ fn change_catalogue(memory: &Memory, change: impl FnOnce(&mut Catalogue) -> Resu
     replace_catalogue(memory, &catalogue, stamp, dropped)
 }
 
-/// Replaces the list of tables, which has this stamp from then on, and drops the number that is none's any more.
+/// Replaces the list of tables, which has this stamp from then on, and drops the number that is none's any
+/// more.
 fn replace_catalogue(memory: &Memory, catalogue: &Catalogue, stamp: u64, dropped: Option<u16>) -> Result<()> {
     let bytes = catalogue.to_bytes();
     memory.begin_catalogue()?;

@@ -1,15 +1,16 @@
 //! A handle of a table, and reading by it.
 //!
-//! A handle remembers its table's number and an even stamp since which it has been the table's, in one word. A verb is done with that number,
-//! and counts only if the stamp is still the catalogue's:
+//! A handle remembers its table's number and an even stamp since which it has been the table's, in one word.
+//! A verb is done with that number, and counts only if the stamp is still the catalogue's:
 //!
 //! - *reading* looks at the stamp when it has read. If it is unchanged, the number was the table's all along.
-//! - *writing* looks at it under the lock of the key's record, when it decides. A drop changes the stamp first, and then waits for whoever
-//!   holds such a lock.
+//! - *writing* looks at it under the lock of the key's record, when it decides. A drop changes the stamp
+//!   first, and then waits for whoever holds such a lock.
 //!
-//! Otherwise the name is looked up again. If the table was born no later than the handle learnt its number, what was done with that counts
-//! all the same: else whoever takes long would never come to an end where other tables come and go. If not, the verb begins anew. So does
-//! a write that finds no room beside a change of the catalogue, when that has come to its end (`changes.rs`).
+//! Otherwise the name is looked up again. If the table was born no later than the handle learnt its number,
+//! what was done with that counts all the same: else whoever takes long would never come to an end where
+//! other tables come and go. If not, the verb begins anew. So does a write that finds no room beside a change
+//! of the catalogue, when that has come to its end (`changes.rs`).
 
 use std::cell::Cell;
 use std::fmt;
@@ -50,8 +51,9 @@ impl TableBinding {
 
 /// A table of a store. Cheap to clone; each clone keeps the store open.
 ///
-/// It stands for a name: when the table is emptied, or dropped and created again, it goes on with the new one. Where there is no
-/// such table any more, each verb is an error, [`Kind::Missing`](crate::Kind::Missing).
+/// It stands for a name: when the table is emptied, or dropped and created again, it goes on with the new
+/// one. Where there is no such table any more, each verb is an error,
+/// [`Kind::Missing`](crate::Kind::Missing).
 ///
 /// ```
 /// use hammerspace_store::{Key, Options, Store, TableOptions, ValueKind};
@@ -158,14 +160,16 @@ impl Table {
         }
     }
 
-    /// A copy of the value of a key; `None` where there is none, or where it has expired. Two misses of the cache.
+    /// A copy of the value of a key; `None` where there is none, or where it has expired. Two misses of the
+    /// cache.
     pub fn get<'k>(&self, key: impl Into<Key<'k>>) -> Result<Option<Value>> {
         let mut bytes = Vec::new();
         let meta = self.get_into(key, &mut bytes)?;
         Ok(meta.map(|meta| Value { bytes, meta }))
     }
 
-    /// Appends the value of a key to `out`: without allocating, where there is room. `None`, and nothing appended, where there is none.
+    /// Appends the value of a key to `out`: without allocating, where there is room. `None`, and nothing
+    /// appended, where there is none.
     #[inline]
     pub fn get_into<'k>(&self, key: impl Into<Key<'k>>, out: &mut Vec<u8>) -> Result<Option<Meta>> {
         let (key, start) = (key.into(), out.len());
@@ -187,15 +191,18 @@ impl Table {
         Ok(self.meta(key)?.is_some())
     }
 
-    /// How many keys there are, with those that have expired and are not cleared away. O(1): 65 words are added up.
+    /// How many keys there are, with those that have expired and are not cleared away. O(1): 65 words are
+    /// added up.
     ///
-    /// Exact, unless an owner of the store was killed: of the change that each of its threads was making then, it may not have counted any.
+    /// Exact, unless an owner of the store was killed: of the change that each of its threads was making
+    /// then, it may not have counted any.
     #[expect(clippy::len_without_is_empty, reason = "what is there now need not be in an instant")]
     pub fn len(&self) -> Result<u64> {
         Ok(self.counted()?.keys)
     }
 
-    /// Bytes of keys and values, to be had as [`len`](Self::len) is; an integer key has eight. Their records take some more.
+    /// Bytes of keys and values, to be had as [`len`](Self::len) is; an integer key has eight. Their records
+    /// take some more.
     pub fn bytes(&self) -> Result<u64> {
         Ok(self.counted()?.bytes)
     }
@@ -204,9 +211,10 @@ impl Table {
         self.read(|view, table| Ok(view.counted(table)))
     }
 
-    /// Looks many keys up, their misses of the cache at the same time. `each` is given the place of the key among `keys`, and what
-    /// is known and the value if it is there. Each key is read at an instant of its own, not in their order: one that is put while the
-    /// call is under way, by `each` too, may be given as absent.
+    /// Looks many keys up, their misses of the cache at the same time. `each` is given the place of the key
+    /// among `keys`, and what is known and the value if it is there. Each key is read at an instant of its
+    /// own, not in their order: one that is put while the call is under way, by `each` too, may be given as
+    /// absent.
     pub fn get_many(&self, keys: &[Key<'_>], mut each: impl FnMut(usize, Option<(Meta, &[u8])>)) -> Result<()> {
         let view = self.shared.view();
         let mut done = 0;
@@ -225,10 +233,12 @@ impl Table {
         Ok(())
     }
 
-    /// Some records from `cursor` on: about `count`, fewer at the end, and where their values come to some megabytes. Gives where to go on, `None` at the end.
+    /// Some records from `cursor` on: about `count`, fewer at the end, and where their values come to some
+    /// megabytes. Gives where to go on, `None` at the end.
     ///
-    /// A record that is there from the first call to the last is given exactly once, whatever is written or cleaned meanwhile, and even
-    /// if another process goes on with the cursor. O(index) altogether: a store's tables share it.
+    /// A record that is there from the first call to the last is given exactly once, whatever is written or
+    /// cleaned meanwhile, and even if another process goes on with the cursor. O(index) altogether: a store's
+    /// tables share it.
     pub fn scan(&self, cursor: Cursor, count: usize) -> Result<(Vec<Entry>, Option<Cursor>)> {
         let (items, next) = self.read(|view, table| {
             let mut items = Vec::new();

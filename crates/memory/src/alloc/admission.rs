@@ -1,8 +1,9 @@
 //! Room: how much there may be, and who waits or cleans until there is some.
 //!
-//! 1. What users put stays below the live cap, which is a share of what segments hold: without what is kept back for others, and without
-//!    the ends of segments that no record fits into. What replaces something may go a little beyond it. It is asked about for each segment
-//!    that a head goes on in, and once more before something is added in one that was taken for what replaces.
+//! 1. What users put stays below the live cap, which is a share of what segments hold: without what is kept
+//!    back for others, and without the ends of segments that no record fits into. What replaces something may
+//!    go a little beyond it. It is asked about for each segment that a head goes on in, and once more before
+//!    something is added in one that was taken for what replaces.
 //! 2. A head goes on in a segment of the pool; where there is none left for its purpose, somebody cleans.
 //! 3. `Full` is said when passes gain nothing any more, and nothing more has expired.
 
@@ -29,11 +30,13 @@ use crate::write::writer_slot::WriterSlot;
 const SCARCE: u64 = 16;
 /// How often what has expired is looked for, where that gave something, but no segment.
 const LOOKS: u32 = 16;
-/// Passes of each cleaner without a segment more, after which there is nothing to gain: a pass gains a fiftieth of one at least.
+/// Passes of each cleaner without a segment more, after which there is nothing to gain: a pass gains a
+/// fiftieth of one at least.
 const VAIN_PASSES: usize = 128;
 
 impl Owner {
-    /// Lets a head take a record of this size for somebody: in a new segment if that is what it takes, and cleans one for that.
+    /// Lets a head take a record of this size for somebody: in a new segment if that is what it takes, and
+    /// cleans one for that.
     pub(crate) fn make_room(
         &self,
         writer: &mut WriterSlot,
@@ -95,8 +98,8 @@ impl Owner {
         most.saturating_sub(self.live()) < most / SCARCE
     }
 
-    /// Bounds what is live where records grow in holes, by what may be live, which it gives. All writer slots may be at it before anything of that is
-    /// counted.
+    /// Bounds what is live where records grow in holes, by what may be live, which it gives. All writer slots
+    /// may be at it before anything of that is counted.
     pub(crate) fn bound_growth(&self) -> u64 {
         let most = self.live_max(Priority::User).unwrap_or(0);
         let uncounted = uncounted_max(&self.region) + Header::SIZE_MAX.min(self.region.layout.segment_size);
@@ -115,7 +118,8 @@ impl Owner {
         }
     }
 
-    /// Gives a segment its memory, ahead of whoever will need it: a pass that gains one, for those who wait. `false` where enough are ready.
+    /// Gives a segment its memory, ahead of whoever will need it: a pass that gains one, for those who wait.
+    /// `false` where enough are ready.
     pub(crate) fn prepare(&self) -> Result<bool> {
         let region = &self.region;
         let segment = {
@@ -136,7 +140,8 @@ impl Owner {
         self.passes.end(prepared)
     }
 
-    /// Makes one huge page of what a segment of the index got page by page, where the kernel can. `false` if there is none.
+    /// Makes one huge page of what a segment of the index got page by page, where the kernel can. `false` if
+    /// there is none.
     pub(crate) fn collapse(&self) -> bool {
         let uncollapsed = lock(&self.pool).uncollapsed.pop();
         uncollapsed.is_some_and(|segment| {
@@ -147,7 +152,8 @@ impl Owner {
         })
     }
 
-    /// What there is in the pool to take, as soon as cleaners have gained enough for it. [`Kind::Full`] where they gain nothing any more.
+    /// What there is in the pool to take, as soon as cleaners have gained enough for it. [`Kind::Full`] where
+    /// they gain nothing any more.
     pub(crate) fn take_or_gain<T>(&self, mut take: impl FnMut(&mut Pool) -> Result<Option<T>>) -> Result<T> {
         let (mut vain, vain_max, mut looks) = (0, VAIN_PASSES * self.cleaners.len(), 0);
         loop {
@@ -182,9 +188,10 @@ impl Owner {
         }
     }
 
-    /// Has a segment made free, if there was none after so many passes: by the threads whose work that is, where there are any. To make
-    /// passes takes a writer many milliseconds of the processor's time when the store is nearly full, and gains nothing: one cleaner
-    /// makes one pass at a time, whoever asks it to. `false` if no segment is worth it.
+    /// Has a segment made free, if there was none after so many passes: by the threads whose work that is,
+    /// where there are any. To make passes takes a writer many milliseconds of the processor's time when the
+    /// store is nearly full, and gains nothing: one cleaner makes one pass at a time, whoever asks it to.
+    /// `false` if no segment is worth it.
     fn gain(&self, before: PassCounts) -> Result<bool> {
         if self.has_threads {
             self.wakeup.ring();
@@ -193,7 +200,8 @@ impl Owner {
         Ok(self.passes.counts().gained != before.gained || self.clean()?)
     }
 
-    /// Counts what the writes of all writer slots that nobody is on have added to the live bytes: somebody who has deleted much may not have come here since.
+    /// Counts what the writes of all writer slots that nobody is on have added to the live bytes: somebody
+    /// who has deleted much may not have come here since.
     pub(crate) fn count(&self) {
         self.writer_slots.iter().filter_map(try_lock).for_each(|mut writer| writer.count(self));
     }
@@ -203,7 +211,8 @@ impl Owner {
         lock(&self.pool).take_for(&self.region, &self.file, Priority::Cleaner, stream)
     }
 
-    /// How many bytes of records there are. Less than none for a while, where one writer slot has counted what another wrote as dead.
+    /// How many bytes of records there are. Less than none for a while, where one writer slot has counted
+    /// what another wrote as dead.
     pub(crate) fn live(&self) -> u64 {
         self.live.load(Relaxed).cast_signed().max(0).cast_unsigned()
     }
@@ -343,8 +352,8 @@ mod tests {
         assert!(!owner.prepare().unwrap() && untouched() == 0);
     }
 
-    /// Beside much that is kept for ever, of whose segments a little is dead: by their age they are worth more than those that have
-    /// something to expire.
+    /// Beside much that is kept for ever, of whose segments a little is dead: by their age they are worth
+    /// more than those that have something to expire.
     #[test]
     fn what_has_expired_makes_room_however_old_the_rest_is() {
         let memory = small(600, 4096);

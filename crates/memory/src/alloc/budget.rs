@@ -1,17 +1,18 @@
-//! The budget: how many segments each purpose leaves to those that come before it, and how many bytes may be live.
+//! The budget: how many segments each purpose leaves to those that come before it, and how many bytes may be
+//! live.
 //!
 //! ```text
 //! segments:  | survivors 4.. | overwrites 2 | replacements 2 | a head each | 1 | users …
 //! cleaners:  may take all
 //! overwrites:                 leave what lies left of them, and so do the others
 //! ```
-//! Pure numbers: no region and no lock. The pool asks what to leave, admission how much may be live, and a store
-//! that is made or opened whether its limit is large enough.
+//! Pure numbers: no region and no lock. The pool asks what to leave, admission how much may be live, and a
+//! store that is made or opened whether its limit is large enough.
 //!
-//! - Progress of all depends on cleaners, that of overwrites on the index. So each leaves to those before it what
-//!   they need to free more than they take.
-//! - Memory can run out before the limit. Users therefore leave one extra segment per open head, because a head
-//!   consumes a segment before it adds live bytes. Up to the limit, the cap on live bytes sees to that.
+//! - Progress of all depends on cleaners, that of overwrites on the index. So each leaves to those before it
+//!   what they need to free more than they take.
+//! - Memory can run out before the limit. Users therefore leave one extra segment per open head, because a
+//!   head consumes a segment before it adds live bytes. Up to the limit, the cap on live bytes sees to that.
 
 use crate::region::segment::Stream;
 
@@ -20,17 +21,18 @@ use crate::region::segment::Stream;
 pub(crate) enum Priority {
     /// Survivors: a cleaner gives back more than it takes.
     Cleaner,
-    /// The index, an overwrite that takes no more than it gives back, or the list of tables as one of them goes.
+    /// The index, an overwrite that takes no more than it gives back, or the list of tables as one of them
+    /// goes.
     Overwrite,
-    /// Parts of a value that takes the place of one as long. It gives back what it takes, but both exist until it
-    /// is there as a whole.
+    /// Parts of a value that takes the place of one as long. It gives back what it takes, but both exist
+    /// until it is there as a whole.
     Replacement,
     /// What users add.
     User,
 }
 
-/// Segments that survivors may take. A pass opens one at most before it gives its victim back, and there may be one
-/// for each cleaner; or one for each stream, which stays open.
+/// Segments that survivors may take. A pass opens one at most before it gives its victim back, and there may
+/// be one for each cleaner; or one for each stream, which stays open.
 const FOR_SURVIVORS: u64 = 4;
 /// Beyond them, what the index and overwrites may take while users wait.
 const FOR_OVERWRITES: u64 = 2;
@@ -45,8 +47,8 @@ const AHEAD: u64 = 4;
 
 /// The live bytes of a full store, as a share of what its segments hold.
 const LIVE_MAX_PERCENT: u64 = 95;
-/// The same while a long value and the one that it replaces both exist. With a fiftieth dead, nothing is worth a
-/// pass any more.
+/// The same while a long value and the one that it replaces both exist. With a fiftieth dead, nothing is
+/// worth a pass any more.
 const REPLACEMENT_MAX_PERCENT: u64 = 96;
 
 /// What a store's writers and cleaners need.
@@ -116,7 +118,8 @@ impl Budget {
         self.backed_reserve() + 1
     }
 
-    /// Segments without which writers never find room: those kept back, the first of the index, and one to fill.
+    /// Segments without which writers never find room: those kept back, the first of the index, and one to
+    /// fill.
     pub(crate) fn segments_min(&self) -> u64 {
         self.kept_back() + 2
     }
@@ -139,15 +142,15 @@ impl Budget {
         extent.share(LIVE_MAX_PERCENT, self.kept_back())
     }
 
-    /// Whether these threads leave room for so many live bytes, and half of a region's segments to users. With the
-    /// cap in force each writer may have filled a segment beyond it.
+    /// Whether these threads leave room for so many live bytes, and half of a region's segments to users.
+    /// With the cap in force each writer may have filled a segment beyond it.
     pub(crate) fn fits(&self, segments: u64, extent: Extent, live: u64) -> bool {
         let beyond = self.writer_slots * extent.segment_size;
         2 * self.segments_min() <= segments && live <= extent.share(100, self.kept_back()) + beyond
     }
 
-    /// Live bytes up to which records may grow in holes, where each writer slot may have added so many that are not
-    /// counted yet.
+    /// Live bytes up to which records may grow in holes, where each writer slot may have added so many that
+    /// are not counted yet.
     pub(crate) fn growth_max(&self, live_max: u64, uncounted: u64) -> u64 {
         live_max.saturating_sub(self.writer_slots * uncounted)
     }

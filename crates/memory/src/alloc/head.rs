@@ -12,15 +12,15 @@ use crate::sync::Ordering::Release;
 use crate::sync::fence;
 use crate::testing::flaw::Flaw;
 
-/// Which lines beyond a record are asked for once it is written: the next ones go there. Whoever opens or closes a lock waits for all that
-/// it has written before, and so for a line that is not in the cache.
+/// Which lines beyond a record are asked for once it is written: the next ones go there. Whoever opens or
+/// closes a lock waits for all that it has written before, and so for a line that is not in the cache.
 const LINES_AHEAD: Range<u64> = 2..4;
 
 /// An open segment, how far it is written, and who may write to it.
 pub(crate) struct Head {
     stream: Stream,
-    /// For whom there was room when it was asked last, and for all who come before: what an overwrite is given beyond the cap is not for new
-    /// records.
+    /// For whom there was room when it was asked last, and for all who come before: what an overwrite is
+    /// given beyond the cap is not for new records.
     granted: Priority,
     /// Whether it has a segment, the one with this number.
     is_open: bool,
@@ -57,7 +57,8 @@ impl Head {
         if self.is_open { region.layout.segment_size.saturating_sub(self.used) } else { 0 }
     }
 
-    /// Goes on in another segment: a free one, or one that was left open. Gives how many bytes the former one got.
+    /// Goes on in another segment: a free one, or one that was left open. Gives how many bytes the former one
+    /// got.
     pub(crate) fn renew(&mut self, region: &Region, segment: u64, clock: u64) -> u64 {
         let written = self.close(region);
         let segment = Segment::new(region, segment);
@@ -92,7 +93,8 @@ impl Head {
         std::mem::take(&mut self.used)
     }
 
-    /// Where the next record goes. Whoever sees a byte of it sees that the generation has changed (`Segment::begin`).
+    /// Where the next record goes. Whoever sees a byte of it sees that the generation has changed
+    /// (`Segment::begin`).
     #[inline]
     pub(crate) fn next(&self) -> u64 {
         fence(Release);

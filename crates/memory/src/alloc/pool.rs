@@ -1,14 +1,15 @@
 //! The pool: segments and index pages that nobody uses, and how many of each there may be.
 //!
-//! - Segments are used again in the order in which they became free: so a reader that is still looking at one has all the time there
-//!   is.
-//! - Segments that were never used get their memory ahead of need, by who makes the store and then by the cleaners' threads:
-//!   zeroing two megabytes takes longer than any change should.
-//! - Many pages of the index are split at about the same time, faster than anybody could get segments ready. Then the index gets its
-//!   memory a page at a time, for none of them should wait for two megabytes; otherwise as everybody, since the kernel may have a huge
-//!   page for a whole segment. What came in pages is made one by the cleaners' threads.
-//! - What somebody leaves to others has its memory. So where the machine has none for another segment, cleaners go on with those that
-//!   there are.
+//! - Segments are used again in the order in which they became free: so a reader that is still looking at one
+//!   has all the time there is.
+//! - Segments that were never used get their memory ahead of need, by who makes the store and then by the
+//!   cleaners' threads: zeroing two megabytes takes longer than any change should.
+//! - Many pages of the index are split at about the same time, faster than anybody could get segments ready.
+//!   Then the index gets its memory a page at a time, for none of them should wait for two megabytes;
+//!   otherwise as everybody, since the kernel may have a huge page for a whole segment. What came in pages is
+//!   made one by the cleaners' threads.
+//! - What somebody leaves to others has its memory. So where the machine has none for another segment,
+//!   cleaners go on with those that there are.
 //! - The last segments are kept back for those that progress depends on (`budget.rs`).
 
 use std::collections::VecDeque;
@@ -25,7 +26,8 @@ pub(crate) struct Pool {
     pub(crate) free: VecDeque<u64>,
     /// Segments that were never used and have their memory.
     ready: VecDeque<u64>,
-    /// Segments that were to get their memory, and may not have it: there was none, or a former owner died meanwhile.
+    /// Segments that were to get their memory, and may not have it: there was none, or a former owner died
+    /// meanwhile.
     pub(crate) unbacked: VecDeque<u64>,
     /// How many threads are giving one its memory.
     pub(crate) making: u64,
@@ -38,7 +40,8 @@ pub(crate) struct Pool {
     /// Those that have got all of it so, and not as one huge page.
     pub(crate) uncollapsed: Vec<u64>,
     pub(crate) index_segments: u64,
-    /// Bytes at the ends of closed segments, where the next record did not fit: no cleaner gains them, as survivors leave as much.
+    /// Bytes at the ends of closed segments, where the next record did not fit: no cleaner gains them, as
+    /// survivors leave as much.
     pub(crate) tails: u64,
     /// Segments that a former owner was writing to: the first for heads of their streams, who go on there.
     pub(crate) open: Vec<(Stream, u64)>,
@@ -147,13 +150,15 @@ impl Pool {
         }
     }
 
-    /// A segment to use. `None` if there is none left for this purpose; an error if there is, and no memory for it.
+    /// A segment to use. `None` if there is none left for this purpose; an error if there is, and no memory
+    /// for it.
     pub(crate) fn take(&mut self, region: &Region, backing: &dyn Backing, priority: Priority) -> Result<Option<u64>> {
         let reserve = self.budget.reserve(priority);
         if self.backed() + self.bare(region) <= reserve {
             return Ok(None);
         }
-        // Of those that users leave beyond it two at most get their memory now, or one while a thread is at it: nobody is to wait for all.
+        // Of those that users leave beyond it two at most get their memory now, or one while a thread is at
+        // it: nobody is to wait for all.
         let more = u64::from(self.making == 0);
         let left = if priority == Priority::User {
             self.budget.backed_reserve().min(self.backed() + more).max(reserve)
@@ -198,7 +203,8 @@ impl Pool {
         let is_left = !self.out_of_memory && self.available(region) > self.budget.reserve(priority);
         if self.growing.is_empty() && is_left && self.bare(region) > 0 {
             let segment = self.claim(region);
-            // First: should the owner die here, nobody must take it for a free one that was in use, and so has its memory.
+            // First: should the owner die here, nobody must take it for a free one that was in use, and so
+            // has its memory.
             Segment::new(region, segment).set_usage(SegmentState::Index);
             self.begin_index(region, segment);
             self.growing.push(segment);

@@ -173,7 +173,8 @@ impl Left {
         self.state.is_some()
     }
 
-    /// Changes the words that its owner did not come to. May be done again, as an owner that does it may die too.
+    /// Changes the words that its owner did not come to. May be done again, as an owner that does it may die
+    /// too.
     pub(crate) fn redo(&mut self, region: &Region) {
         if self.state != Some(State::Committed) {
             return;
@@ -209,7 +210,8 @@ impl Left {
     }
 }
 
-/// What a slot's change adds to its table, where a slot is at this address; the old record is counted as dead.
+/// What a slot's change adds to its table, where a slot is at this address; the old record is counted as
+/// dead.
 fn added(region: &Region, at: u64, old: Slot, new: Slot) -> Option<(u16, Counted)> {
     Segment::of(region, at).filter(|segment| segment.state() == SegmentState::Index)?;
     let record = |slot: Slot| {

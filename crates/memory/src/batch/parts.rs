@@ -1,9 +1,9 @@
-//! Long values of a batch: their parts are written before the batch is decided for the last time, and named if
-//! it is then decided as before.
+//! Long values of a batch: their parts are written before the batch is decided for the last time, and named
+//! if it is then decided as before.
 //!
-//! What is put does not depend on what there was, so its parts are named if the same bytes are put in the end.
-//! A value that is appended to is written anew as a whole: its old parts stay as they are until the batch
-//! takes place. Its new ones are named only if the record is still the one they were written for.
+//! What is put does not depend on what there was, so its parts are named if the same bytes are put in the
+//! end. A value that is appended to is written anew as a whole: its old parts stay as they are until the
+//! batch takes place. Its new ones are named only if the record is still the one they were written for.
 
 use std::collections::BTreeMap;
 

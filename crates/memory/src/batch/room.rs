@@ -1,4 +1,5 @@
-//! Where the records of a batch go: to the writer slot's head, and where that is full to segments of the batch's own.
+//! Where the records of a batch go: to the writer slot's head, and where that is full to segments of the
+//! batch's own.
 //!
 //! - The segments are taken before any home is locked, and given back if the batch is not made.
 //! - None of them is a cleaner's before the batch has committed, since nothing names its records: full ones
@@ -74,7 +75,8 @@ impl<'o> Room<'o> {
         Ok(())
     }
 
-    /// Hands what is full over to the cleaner: the batch has taken place, and its intent is not needed any more.
+    /// Hands what is full over to the cleaner: the batch has taken place, and its intent is not needed any
+    /// more.
     pub(crate) fn end(&mut self, writer: &mut WriterSlot) {
         let region = &self.owner.region;
         self.list.drain(..).for_each(|record| writer.mark_dead(region, record));

@@ -61,7 +61,8 @@ impl Present for Old<'_> {
     }
 }
 
-/// What becomes of a record by the operations so far. All but `Put` and `Delete` are of a record that there is.
+/// What becomes of a record by the operations so far. All but `Put` and `Delete` are of a record that there
+/// is.
 #[derive(Default)]
 pub(crate) enum Net<'c> {
     #[default]

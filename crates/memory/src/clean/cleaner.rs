@@ -1,15 +1,16 @@
 //! The cleaner: makes free segments out of those whose records are mostly dead.
 //!
-//! A pass takes one segment, the one that is most worth it (`victims.rs`). Its records are moved to the heads of survivors, which stay
-//! open from pass to pass; there is one for each lifetime that the records may be expected to have (after SepBIT, FAST '22), so that
-//! what dies together lies together.
+//! A pass takes one segment, the one that is most worth it (`victims.rs`). Its records are moved to the heads
+//! of survivors, which stay open from pass to pass; there is one for each lifetime that the records may be
+//! expected to have (after SepBIT, FAST '22), so that what dies together lies together.
 //!
-//! A record is live if its key's slot names it. It is copied and the slot swung under the lock of the key's home; readers see
-//! one place or the other.
+//! A record is live if its key's slot names it. It is copied and the slot swung under the lock of the key's
+//! home; readers see one place or the other.
 //!
-//! A segment is given back only if nothing names a byte of it. Which records it holds is told by walking over them, and damage may
-//! hide some (`walk.rs`); so unless the segment usage table counts every byte as dead in the end, the whole index is asked. A segment that
-//! something still names is left as it is, and counted ([`Memory::damaged`](crate::Memory::damaged)); the next owner tries it again.
+//! A segment is given back only if nothing names a byte of it. Which records it holds is told by walking over
+//! them, and damage may hide some (`walk.rs`); so unless the segment usage table counts every byte as dead in
+//! the end, the whole index is asked. A segment that something still names is left as it is, and counted
+//! ([`Memory::damaged`](crate::Memory::damaged)); the next owner tries it again.
 
 use std::collections::VecDeque;
 
@@ -110,7 +111,8 @@ impl Cleaner {
                     }
                     return Ok(true);
                 }
-                // It stays as it is: readers read what can be read, and no cleaner of this owner chooses it again.
+                // It stays as it is: readers read what can be read, and no cleaner of this owner chooses it
+                // again.
                 Ok(Left::Damage) => owner.note_damage(),
                 Ok(Left::NoRoom) | Err(_) => {
                     victim.set_usage(SegmentState::Closed(stream));
@@ -120,7 +122,8 @@ impl Cleaner {
         }
     }
 
-    /// Takes note of how long a short-lived segment lasted; gives the mean of the last ones, once there are enough.
+    /// Takes note of how long a short-lived segment lasted; gives the mean of the last ones, once there are
+    /// enough.
     fn learn(&mut self, age: u64) -> u64 {
         self.lifetimes.push_back(age);
         if self.lifetimes.len() < LIFETIMES {
@@ -153,7 +156,8 @@ impl Cleaner {
                 break;
             }
         }
-        // As a rule everything is dead now. If not, a former owner died before it could count a record, or there is damage.
+        // As a rule everything is dead now. If not, a former owner died before it could count a record, or
+        // there is damage.
         let is_dead = walk.torn_at().is_none() && victim.dead() == victim.used();
         if is_dead || !names::any(region, |address| region.layout.segment_of(address) == Some(victim.number)) {
             return Ok(Left::Nothing);
@@ -177,7 +181,8 @@ impl Cleaner {
         }
         let named = home.0.find(|at, slot| (slot.address() == record.address).then_some((at, slot)));
         let Some((at, slot)) = named else { return Ok(true) };
-        // It may have grown since it was looked at; the room it has is the same, unless somebody damages it right now.
+        // It may have grown since it was looked at; the room it has is the same, unless somebody damages it
+        // right now.
         let size = record.size;
         let record = Record::at(region, record.address);
         if record.size != size {
@@ -226,7 +231,8 @@ mod tests {
     const INTEGER_KEY: u64 = ((1 << 16) - 1) << 16;
     const LONG: u64 = 60_000;
 
-    /// Segments that are full, of whose records every fourth is dead: the first one of each, or the one that comes so many later.
+    /// Segments that are full, of whose records every fourth is dead: the first one of each, or the one that
+    /// comes so many later.
     fn worn(first_dead: usize) -> Memory {
         let memory = small(100, 8 << 10);
         let put = |key| assert!(memory.put(TABLE, Key::Integer(key), &[1; 100]).is_ok());
@@ -252,7 +258,8 @@ mod tests {
         (0..KEYS).filter(is_missing).collect()
     }
 
-    /// The header of a dead record that claims to be longer hides live ones behind it, and what is inside of them looks like records.
+    /// The header of a dead record that claims to be longer hides live ones behind it, and what is inside of
+    /// them looks like records.
     #[test]
     fn records_behind_damage_are_not_lost() {
         // Longer by a word, and a value or a key longer than segments are.

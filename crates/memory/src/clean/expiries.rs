@@ -1,18 +1,21 @@
-//! Expiries: what a segment's usage table entry says of them, and how what has expired goes where a store is full.
+//! Expiries: what a segment's usage table entry says of them, and how what has expired goes where a store is
+//! full.
 //!
 //! ```text
 //! usage table entry: | … | expiring: bytes of what expires | first: its earliest expiry | last: its latest |
 //! ```
 //!
-//! A pass of a cleaner leaves behind what has expired, and is chosen by that (`victims.rs`). Where too much is live, what has expired is
-//! removed where it lies: from one segment after the other, first where it seems to be most. What seems so is a guess, since expiries may be
-//! anywhere between the first and the last, and some of what expires may be dead already. So who walks over a segment corrects what is said
-//! of it, and it is left alone until another of its records expires, were that one dead or live.
+//! A pass of a cleaner leaves behind what has expired, and is chosen by that (`victims.rs`). Where too much
+//! is live, what has expired is removed where it lies: from one segment after the other, first where it seems
+//! to be most. What seems so is a guess, since expiries may be anywhere between the first and the last, and
+//! some of what expires may be dead already. So who walks over a segment corrects what is said of it, and it
+//! is left alone until another of its records expires, were that one dead or live.
 //!
-//! Somebody may be writing to the segment meanwhile. Whoever writes says how far it is used, and then notes an expiry. Whoever corrects
-//! forgets what was said, then walks over what is used, and then notes what was found. So of each record either the walk or the note comes
-//! last, and `first` is never later than what is there. (`last` may be too early.) Who dies in between leaves a `last` that cannot be, and
-//! then his successor doubts `first` (`adopt.rs`).
+//! Somebody may be writing to the segment meanwhile. Whoever writes says how far it is used, and then notes
+//! an expiry. Whoever corrects forgets what was said, then walks over what is used, and then notes what was
+//! found. So of each record either the walk or the note comes last, and `first` is never later than what is
+//! there. (`last` may be too early.) Who dies in between leaves a `last` that cannot be, and then his
+//! successor doubts `first` (`adopt.rs`).
 
 use std::cmp::Reverse;
 
@@ -27,7 +30,8 @@ use crate::sync::Ordering::{Relaxed, SeqCst};
 use crate::sync::{AtomicU64, Mutex, lock};
 use crate::write::change::Old;
 
-/// Walks that gave back little, after which there are no more for now: a usage table may have guessed wrong of all.
+/// Walks that gave back little, after which there are no more for now: a usage table may have guessed wrong
+/// of all.
 const VAIN_WALKS: u32 = 16;
 /// After so many milliseconds a segment is looked at again in which something could not be removed.
 const AGAIN: u64 = 60_000;
@@ -87,8 +91,8 @@ impl Segment<'_> {
         }
     }
 
-    /// Replaces what is said of it by what `walk` finds. What is noted meanwhile may count twice. Where it finds another use, what was
-    /// forgotten may be of that.
+    /// Replaces what is said of it by what `walk` finds. What is noted meanwhile may count twice. Where it
+    /// finds another use, what was forgotten may be of that.
     fn correct_expiries(self, walk: impl FnOnce() -> Option<Expiries>) {
         let [expiring, first, last] = self.expiry_words();
         last.store(u64::MAX, SeqCst);
@@ -127,7 +131,8 @@ pub(crate) fn len_with_parts(region: &Region, record: Record) -> u64 {
 impl Owner {
     /// Removes what has expired, from segment after segment, as long as `goes_on` says so.
     ///
-    /// O(segments + records of those that are walked over), which are [`VAIN_WALKS`] beside those that give back a fiftieth of their bytes.
+    /// O(segments + records of those that are walked over), which are [`VAIN_WALKS`] beside those that give
+    /// back a fiftieth of their bytes.
     #[cold]
     pub(crate) fn expire(&self, goes_on: impl Fn() -> bool) {
         if !goes_on() {

@@ -54,10 +54,12 @@ impl Passes {
         has_gained
     }
 
-    /// Waits for somebody's pass to gain a segment, or for all of them to end, but no longer than one may take; not for a turn to make
-    /// one: what is needed may be there by then, and a cleaner's thread that takes its lock again at once would let nobody else have it.
+    /// Waits for somebody's pass to gain a segment, or for all of them to end, but no longer than one may
+    /// take; not for a turn to make one: what is needed may be there by then, and a cleaner's thread that
+    /// takes its lock again at once would let nobody else have it.
     ///
-    /// Where several clean, one that finds nothing says little: what is worth a pass may be what another is at.
+    /// Where several clean, one that finds nothing says little: what is worth a pass may be what another is
+    /// at.
     pub(crate) fn wait(&self, before: PassCounts) {
         drop(wait_while(&self.counts, &self.ended, PASS, |counts| !counts.tell(before)));
     }

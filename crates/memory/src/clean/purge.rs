@@ -1,9 +1,11 @@
 //! Forgetting tables: dropping one is a bit, and what its records take comes back later.
 //!
-//! 1. The bit is set, and every change and pass under way is waited for: from then on nobody writes or moves a record of the table.
+//! 1. The bit is set, and every change and pass under way is waited for: from then on nobody writes or moves
+//!    a record of the table.
 //! 2. Somebody who has time walks the segments that may have such records, and empties their slots.
-//! 3. Nothing names them any more. The bit is cleared, and the number may be another table's. Where damage hides what a segment holds, the
-//!    bit stays: records that were not found must not come back as another table's.
+//! 3. Nothing names them any more. The bit is cleared, and the number may be another table's. Where damage
+//!    hides what a segment holds, the bit stays: records that were not found must not come back as another
+//!    table's.
 
 use crate::clean::expiries::len_with_parts;
 use crate::index::bucket::Locked;
@@ -104,8 +106,9 @@ impl Dropped {
 }
 
 impl Owner {
-    /// Drops a table: its records are not written or moved any more, and will go. Waits for each change and each pass of a cleaner that is
-    /// under way, and for nothing else: the walk over what other tables left is not waited for.
+    /// Drops a table: its records are not written or moved any more, and will go. Waits for each change and
+    /// each pass of a cleaner that is under way, and for nothing else: the walk over what other tables left
+    /// is not waited for.
     pub(crate) fn drop_table(&self, table: u16) {
         self.dropped.mark(table);
         if !Flaw::NotAwaited.is_planted() {

@@ -1,4 +1,5 @@
-//! Threads that clean, and make segments ready, before writers have to; and one that watches the region's name.
+//! Threads that clean, and make segments ready, before writers have to; and one that watches the region's
+//! name.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -72,8 +73,8 @@ impl Owner {
         Builder::new().name("hammerspace-cleaner".to_string()).spawn(work).doing("start a thread")
     }
 
-    /// Starts a thread that finds out when somebody deletes the region's file: no reader will find it any more, and nor will the
-    /// next owner, so writes are refused from then on.
+    /// Starts a thread that finds out when somebody deletes the region's file: no reader will find it any
+    /// more, and nor will the next owner, so writes are refused from then on.
     pub(crate) fn spawn_watcher(self: Arc<Self>) -> Result<JoinHandle<()>> {
         let work = move || {
             while self.wakeup.sleep(WATCH) && !self.is_deleted.load(Relaxed) {
@@ -83,8 +84,8 @@ impl Owner {
         Builder::new().name("hammerspace-watcher".to_string()).spawn(work).doing("start a thread")
     }
 
-    /// Does some of what there is to do. `false` if that is nothing. What keeps a thread from its work keeps writers from writing, and they
-    /// say so.
+    /// Does some of what there is to do. `false` if that is nothing. What keeps a thread from its work keeps
+    /// writers from writing, and they say so.
     fn work(&self, number: usize) -> bool {
         self.prepare().unwrap_or(false)
             || self.purge() | (self.is_short() && self.clean_with(number).unwrap_or(false))

@@ -1,13 +1,16 @@
 //! Victims: the segments that are most worth a pass.
 //!
-//! They are those with the highest `(1 - u) * age / u`: `u` is the share of a segment that is live, `age` how much users have written
-//! since it was opened (RAMCloud's formula with the segment's age; Rumble, "Memory and Object Management in RAMCloud", 2014).
+//! They are those with the highest `(1 - u) * age / u`: `u` is the share of a segment that is live, `age` how
+//! much users have written since it was opened (RAMCloud's formula with the segment's age; Rumble, "Memory
+//! and Object Management in RAMCloud", 2014).
 //!
-//! To look at all segments takes 10 ns for each: at 64 GiB that was a tenth of what a pass takes. So where there are many one look is for
-//! several passes, one for each [`PER_VICTIM`] segments. Those found are the best of all by then, and get better while they wait, unless
-//! a hole of them is filled (`holes.rs`), which happens now and then.
+//! To look at all segments takes 10 ns for each: at 64 GiB that was a tenth of what a pass takes. So where
+//! there are many one look is for several passes, one for each [`PER_VICTIM`] segments. Those found are the
+//! best of all by then, and get better while they wait, unless a hole of them is filled (`holes.rs`), which
+//! happens now and then.
 //!
-//! That gives back memory. Where a store has too many live records, what has expired is removed before (`expiries.rs`).
+//! That gives back memory. Where a store has too many live records, what has expired is removed before
+//! (`expiries.rs`).
 
 use crate::read::now;
 use crate::region::geometry::WORD;
@@ -16,7 +19,8 @@ use crate::region::{Region, SEGMENTS_FRESH};
 
 /// A segment of which less than one part in this many is dead is not worth a pass.
 const GAIN_MIN: u64 = 50;
-/// Segments looked at for each victim found: what a pass spends on its choice, some 4 us, is little beside the rest.
+/// Segments looked at for each victim found: what a pass spends on its choice, some 4 us, is little beside
+/// the rest.
 const PER_VICTIM: u64 = 256;
 
 /// Segments found to be worth a pass, the best last.

@@ -4,8 +4,9 @@
 //! | header 8 B | slot | slot | slot | slot | slot | slot | slot |      header, from its lowest bit on: | lock 32 | reach 4 |
 //! ```
 //!
-//! `reach` is how far right of this bucket keys lie that have their home here. The lock is the incarnation of the owner that holds
-//! it: whoever opens the region after an owner's death has another, and so all locks of the dead are open.
+//! `reach` is how far right of this bucket keys lie that have their home here. The lock is the incarnation of
+//! the owner that holds it: whoever opens the region after an owner's death has another, and so all locks of
+//! the dead are open.
 
 use std::time::{Duration, Instant};
 
@@ -72,7 +73,8 @@ impl<'r> HomeBucket<'r> {
         reach_of(self.region.load(self.address()))
     }
 
-    /// The slots that may be the key's, each with the word it stands in, until `found` gives something for one.
+    /// The slots that may be the key's, each with the word it stands in, until `found` gives something for
+    /// one.
     #[expect(clippy::inline_always, reason = "see `read::read_prefetched`")]
     #[inline(always)]
     pub(crate) fn find<T>(self, mut found: impl FnMut(&'r AtomicU64, Slot) -> Option<T>) -> Option<T> {
@@ -140,7 +142,8 @@ impl<'r> HomeBucket<'r> {
         header.store(header.load(Relaxed) & !LOCK, Release);
     }
 
-    /// Waits for the lock, which the splitter never gives back while the directory shows something else. `false` if nobody opens it.
+    /// Waits for the lock, which the splitter never gives back while the directory shows something else.
+    /// `false` if nobody opens it.
     pub(crate) fn wait_for_lock(self, incarnation: u64) -> bool {
         let header = self.region.word(self.address());
         let mut patience = Patience::new();
@@ -157,8 +160,8 @@ impl<'r> HomeBucket<'r> {
         }
     }
 
-    /// Reserves an empty slot for a key of this hash: its word, and what stands there now. `None` where there is none near enough. The
-    /// home is locked.
+    /// Reserves an empty slot for a key of this hash: its word, and what stands there now. `None` where there
+    /// is none near enough. The home is locked.
     #[inline]
     pub(crate) fn reserve(self, hash: u64) -> Option<(&'r AtomicU64, Slot)> {
         (0..=REACH_MAX.min(self.region.layout.bucket_mask)).find_map(|displacement| {
@@ -178,7 +181,8 @@ impl<'r> HomeBucket<'r> {
         })
     }
 
-    /// Writes a slot this far right of home, as the `nth` of that bucket from 1 on, in a page that is not shown.
+    /// Writes a slot this far right of home, as the `nth` of that bucket from 1 on, in a page that is not
+    /// shown.
     #[inline]
     pub(crate) fn place(self, displacement: u64, nth: u64, slot: Slot) {
         if displacement > self.reach() {
@@ -246,8 +250,8 @@ pub(crate) fn stuck(address: u64) -> Error {
         .remedy("try again; if it stays so, the region is damaged: open the store anew, which opens all locks")
 }
 
-/// After so long a lock is taken for one that nobody holds, but damage has closed: those who hold one wait for nothing, so they
-/// need some hundred nanoseconds, and as long again as they are without a processor.
+/// After so long a lock is taken for one that nobody holds, but damage has closed: those who hold one wait
+/// for nothing, so they need some hundred nanoseconds, and as long again as they are without a processor.
 const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 30 });
 
 /// Waiting for somebody who needs some hundred nanoseconds, or has lost the processor.

@@ -4,13 +4,13 @@
 //! root:  | which of the two directories 8 | depth 8 |         entry: | depth of the page 8 | number of the page 36 | stamp 20: 0 |
 //! ```
 //!
-//! A directory of depth `d` has `2^d` entries, indexed by the first `d` bits of the hash. A page of a lesser depth has several of
-//! them, side by side. To double, the other directory is filled and the root then points there: in one store, so that nobody
-//! sees one's entries at the other's depth.
+//! A directory of depth `d` has `2^d` entries, indexed by the first `d` bits of the hash. A page of a lesser
+//! depth has several of them, side by side. To double, the other directory is filled and the root then points
+//! there: in one store, so that nobody sees one's entries at the other's depth.
 //!
-//! Depths only grow. So an entry that is the same as before has been the same all the time, even where its page was freed and
-//! used again meanwhile. Once depths may shrink, the stamp tells an entry from an earlier one for the same page: readers compare it, and
-//! know nothing else about it.
+//! Depths only grow. So an entry that is the same as before has been the same all the time, even where its
+//! page was freed and used again meanwhile. Once depths may shrink, the stamp tells an entry from an earlier
+//! one for the same page: readers compare it, and know nothing else about it.
 
 use hammerspace_error::{Error, Kind, Result};
 
@@ -89,7 +89,8 @@ impl Entry {
         (self.0 & 31) as u32
     }
 
-    /// Whether it names a page that has its memory in a segment of the index, of no greater depth than the root's.
+    /// Whether it names a page that has its memory in a segment of the index, of no greater depth than the
+    /// root's.
     pub(crate) fn is_page_of(self, region: &Region, root: Root) -> bool {
         let page = self.page(region);
         let number = region.layout.segment_of(page).filter(|number| *number < region.load(SEGMENTS_FRESH));
@@ -132,7 +133,8 @@ impl Place {
         Self { root, entry: Entry(region.load(at)), at }
     }
 
-    /// How many bits of the hash the page's keys have in common: no more than there can be, whatever the directory says.
+    /// How many bits of the hash the page's keys have in common: no more than there can be, whatever the
+    /// directory says.
     pub(crate) fn depth(self, region: &Region) -> u32 {
         self.entry.depth().min(self.root.depth()).min(region.layout.depth_max)
     }

@@ -3,9 +3,11 @@
 use crate::index::directory::{Place, next_prefix};
 use crate::region::Region;
 
-/// Whether some slot names an address like this, which none comes to name meanwhile. O(index): every slot is looked at.
+/// Whether some slot names an address like this, which none comes to name meanwhile. O(index): every slot is
+/// looked at.
 ///
-/// Slots only move when their page is split. Then the directory has changed, and the pages it shows now are looked at instead.
+/// Slots only move when their page is split. Then the directory has changed, and the pages it shows now are
+/// looked at instead.
 pub(crate) fn any(region: &Region, is_wanted: impl Fn(u64) -> bool) -> bool {
     let mut hash = 0;
     loop {
@@ -30,7 +32,8 @@ mod tests {
     use crate::record::key::Key;
     use crate::testing::fixture::{TABLE, small};
 
-    /// An entry whose depth damage has made that of a huge directory does not make the page be looked at once for each of its entries.
+    /// An entry whose depth damage has made that of a huge directory does not make the page be looked at once
+    /// for each of its entries.
     #[test]
     fn a_page_is_not_looked_at_again_and_again() {
         let memory = small(32, 4096).broken();

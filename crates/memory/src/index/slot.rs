@@ -5,8 +5,8 @@
 //! location:               the record's address in words; of a record on disk alone: | offset 21 | D-segment 16 |
 //! ```
 //!
-//! Zero is an empty slot: no record lies at the start of the region. A *reserved* slot has location 1, where none lies either: no lookup finds
-//! it. `disk` is zero until there is a log.
+//! Zero is an empty slot: no record lies at the start of the region. A *reserved* slot has location 1, where
+//! none lies either: no lookup finds it. `disk` is zero until there is a log.
 
 use crate::region::geometry::WORD;
 
@@ -29,7 +29,8 @@ impl Slot {
         Self(hash >> TAG_SHIFT << TAG_SHIFT | displacement << MATCH_SHIFT | (address / WORD))
     }
 
-    /// A slot that is kept for a key of this hash, and names no record: it leads to a word of the superblock, where there are none.
+    /// A slot that is kept for a key of this hash, and names no record: it leads to a word of the superblock,
+    /// where there are none.
     #[inline]
     pub(crate) fn reserved(hash: u64, displacement: u64) -> Self {
         Self::new(hash, displacement, RESERVED * WORD)
@@ -72,8 +73,8 @@ impl Slot {
     #[inline]
     pub(crate) fn may_be(self, hash: u64, displacement: u64) -> bool {
         let wanted = Self::new(hash, displacement, 0);
-        // The rest is the location: neither that of an empty slot nor that of a reserved one. A single comparison, since lookups ask
-        // seven times.
+        // The rest is the location: neither that of an empty slot nor that of a reserved one. A single
+        // comparison, since lookups ask seven times.
         (RESERVED + 1..1 << MATCH_SHIFT).contains(&(self.0 ^ wanted.0))
     }
 }

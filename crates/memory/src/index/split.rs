@@ -1,4 +1,5 @@
-//! Growing the index by one page: 64 KiB are read and 128 KiB written, no record is looked at, and no reader waits.
+//! Growing the index by one page: 64 KiB are read and 128 KiB written, no record is looked at, and no reader
+//! waits.
 
 use crate::index::REACH_MAX;
 use crate::index::bucket::HomeBucket;
@@ -25,8 +26,8 @@ pub(crate) fn initialize(region: &Region, page: u64) {
     region.store(ROOT, root.0);
 }
 
-/// Splits the page that `place` shows for `hash` into the two pages given, and gives the old one back. Splits take turns: the
-/// caller holds the lock of all of them, and has seen that `place` is current.
+/// Splits the page that `place` shows for `hash` into the two pages given, and gives the old one back. Splits
+/// take turns: the caller holds the lock of all of them, and has seen that `place` is current.
 pub(crate) fn split(region: &Region, place: Place, hash: u64, to: [u64; 2], incarnation: u64) -> Result<u64, Unsplit> {
     let depth = place.depth(region) + 1;
     if depth > region.layout.depth_max {
@@ -42,8 +43,8 @@ pub(crate) fn split(region: &Region, place: Place, hash: u64, to: [u64; 2], inca
         clear(region, page, incarnation);
     }
     if !distribute(region, old, to, depth) {
-        // Both halves of a page fit into a page, but for hashes that somebody chose. A reader may still be looking at what the new
-        // pages were before.
+        // Both halves of a page fit into a page, but for hashes that somebody chose. A reader may still be
+        // looking at what the new pages were before.
         for page in to {
             empty(region, page);
         }
@@ -54,7 +55,8 @@ pub(crate) fn split(region: &Region, place: Place, hash: u64, to: [u64; 2], inca
         double(region, place.root);
     }
     publish(region, hash, to, depth);
-    // Before a key in the new pages can change: whoever is still looking at the old one must not find what it was.
+    // Before a key in the new pages can change: whoever is still looking at the old one must not find what it
+    // was.
     empty(region, old);
     to.into_iter().flat_map(homes).for_each(HomeBucket::unlock);
     Ok(old)
@@ -98,8 +100,8 @@ fn distribute(region: &Region, old: u64, to: [u64; 2], depth: u32) -> bool {
     fits
 }
 
-/// A new page, which the directory does not show: nobody else writes to it. So its buckets fill from the left, and how far is known
-/// without a look at them.
+/// A new page, which the directory does not show: nobody else writes to it. So its buckets fill from the
+/// left, and how far is known without a look at them.
 struct Half<'r> {
     region: &'r Region,
     page: u64,
@@ -136,8 +138,9 @@ fn double(region: &Region, root: Root) {
     region.store(ROOT, next.0);
 }
 
-/// Shows the new pages, the first half of the prefix's entries first. In between some entries show the old page, which has the
-/// same keys and is locked; a new owner that finds it so takes the first half back (`adopt.rs`).
+/// Shows the new pages, the first half of the prefix's entries first. In between some entries show the old
+/// page, which has the same keys and is locked; a new owner that finds it so takes the first half back
+/// (`adopt.rs`).
 fn publish(region: &Region, hash: u64, to: [u64; 2], depth: u32) {
     let root = Root::load(region);
     let span = 1 << (root.depth() - depth);
@@ -205,8 +208,9 @@ mod tests {
         assert_eq!(HomeBucket::at(&region, left, BUCKETS - 1, 0).reach(), REACH_MAX);
     }
 
-    /// The last home has as many keys as it can, so that they lie around the end of the page, and the first home's are behind them. A
-    /// half gets all in the order of the page: those in the last bucket at last, where none is left that is near enough.
+    /// The last home has as many keys as it can, so that they lie around the end of the page, and the first
+    /// home's are behind them. A half gets all in the order of the page: those in the last bucket at last,
+    /// where none is left that is near enough.
     #[test]
     fn a_split_that_fails_leaves_everything_as_it_was() {
         let (region, [old, left, right]) = region();

@@ -1,8 +1,9 @@
 //! Values that are longer than a record may be.
 //!
-//! Such a value lies in parts, each a record of 64 KiB but for the last, in a table that no user sees; their keys are a number used once, and
-//! the part's place. The key's own record holds that number and the length of the value. So the cleaner moves parts as it moves
-//! everything, and what takes effect is one small record.
+//! Such a value lies in parts, each a record of 64 KiB but for the last, in a table that no user sees; their
+//! keys are a number used once, and the part's place. The key's own record holds that number and the length
+//! of the value. So the cleaner moves parts as it moves everything, and what takes effect is one small
+//! record.
 //!
 //! ```text
 //! put:     parts under a new number  ──►  the key's record  ──►  the old parts go
@@ -10,8 +11,9 @@
 //! read:    the key's record  ──►  its parts; if one is gone, the key's record again
 //! ```
 //!
-//! Until the key's record names them, and once it does not any more, parts are of no use to anyone. Their number and the key's hash
-//! stand in the superblock so long; an owner that dies then leaves them behind, and its successor removes them.
+//! Until the key's record names them, and once it does not any more, parts are of no use to anyone. Their
+//! number and the key's hash stand in the superblock so long; an owner that dies then leaves them behind, and
+//! its successor removes them.
 
 use hammerspace_error::{Error, Kind, Result};
 
@@ -34,8 +36,8 @@ pub const VALUE_LEN_MAX: u64 = 1 << 30;
 /// The table that parts are in.
 pub(crate) const PARTS: TableId = TableId { number: TABLE_OF_PARTS, is_versioned: false };
 
-/// Bytes of the value in each part but the last: with its header and its key a power of two, so that segments are full of such records to
-/// their ends.
+/// Bytes of the value in each part but the last: with its header and its key a power of two, so that segments
+/// are full of such records to their ends.
 pub(crate) const PART_LEN: u64 = INLINE_MAX as u64 + 1 - 24;
 
 pub(crate) fn part_key(id: u64, part: u64) -> [u8; 16] {
@@ -94,7 +96,8 @@ pub(crate) fn write_as(owner: &Owner, priority: Priority, id: u64, value: &[&[u8
     Ok(large)
 }
 
-/// Appends to the parts of a value. `false`, and nothing appended, if it has been replaced and its last part removed.
+/// Appends to the parts of a value. `false`, and nothing appended, if it has been replaced and its last part
+/// removed.
 pub(crate) fn extend(owner: &Owner, priority: Priority, large: &mut PartsRef, mut bytes: &[u8]) -> Result<bool> {
     check(large.len + bytes.len() as u64)?;
     while !bytes.is_empty() {
@@ -142,15 +145,16 @@ pub(crate) fn remove_beyond(owner: &Owner, named: u64, large: PartsRef) {
     }
 }
 
-/// Removes parts from this one on, wherever they end: who died may have been removing them from the middle on, while another added some.
+/// Removes parts from this one on, wherever they end: who died may have been removing them from the middle
+/// on, while another added some.
 fn remove_from(owner: &Owner, id: u64, first: u64) {
     for part in first..VALUE_LEN_MAX.div_ceil(PART_LEN) {
         remove_part(owner, id, part);
     }
 }
 
-/// Removes the parts of a value that was being written, one after the other, when its owner died. The last one goes first,
-/// so that what is left is found again.
+/// Removes the parts of a value that was being written, one after the other, when its owner died. The last
+/// one goes first, so that what is left is found again.
 pub(crate) fn remove_all(owner: &Owner, id: u64) {
     let region = &owner.region;
     let is_there = |part: &u64| {
@@ -211,14 +215,16 @@ fn named_len(owner: &Owner, id: u64, hash: u64) -> Result<u64> {
 /// In place of a number, while an entry is being written.
 const CLAIMED: u64 = u64::MAX;
 
-/// A note in the region that parts are being written or removed, until their key's record names them or they are gone.
+/// A note in the region that parts are being written or removed, until their key's record names them or they
+/// are gone.
 pub(crate) struct Pending<'o> {
     region: &'o Region,
     entry: u64,
 }
 
 impl<'o> Pending<'o> {
-    /// Waits for room among the notes. [`Kind::Busy`] if there is none for long: others write as many values, or there is damage.
+    /// Waits for room among the notes. [`Kind::Busy`] if there is none for long: others write as many values,
+    /// or there is damage.
     pub(crate) fn begin(owner: &'o Owner, id: u64, hash: u64) -> Result<Self> {
         let try_begin = || {
             let _beginning = lock(&owner.beginning);
@@ -242,7 +248,8 @@ impl<'o> Pending<'o> {
         let place = |entry: u64| PENDING + entry * 16;
         let claim = |entry: u64| region.word(place(entry)).compare_exchange(0, CLAIMED, Relaxed, Relaxed).is_ok();
         let entry = (0..PENDING_ENTRIES).find(|entry| claim(*entry))?;
-        // The hash first: who finds the number with the hash of another key would take these parts for nobody's.
+        // The hash first: who finds the number with the hash of another key would take these parts for
+        // nobody's.
         region.store(place(entry) + 8, hash);
         region.store(place(entry), id);
         Some(Self { region, entry })
@@ -259,7 +266,8 @@ impl Drop for Pending<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Orphan {
     large: PartsRef,
-    /// Where they are noted, so that they do not outlive this owner. Who holds a home's lock cannot wait for a free entry.
+    /// Where they are noted, so that they do not outlive this owner. Who holds a home's lock cannot wait for
+    /// a free entry.
     entry: Option<u64>,
 }
 
@@ -389,7 +397,8 @@ mod tests {
         assert_eq!((refused.kind(), memory.verify().records), (Kind::Missing, 0));
     }
 
-    /// As where there is no room for them: whoever is refused in any case is told so, and not that the store is full.
+    /// As where there is no room for them: whoever is refused in any case is told so, and not that the store
+    /// is full.
     #[test]
     fn of_a_value_that_is_not_wanted_no_part_is_written() {
         let memory = memory();

@@ -1,5 +1,5 @@
-//! Keys in flight: what many of them need of memory is asked for before each has its turn, so that their misses of the cache take
-//! place at the same time.
+//! Keys in flight: what many of them need of memory is asked for before each has its turn, so that their
+//! misses of the cache take place at the same time.
 //!
 //! ```text
 //! hash, and ask for the bucket  ──  some keys later: look for the slot, and ask for its record  ──  as many later: the key's turn
@@ -14,7 +14,8 @@ use crate::region::Region;
 use crate::region::geometry::BUCKET;
 use crate::sync::AtomicU64;
 
-/// How many keys wait for their buckets, and as many for their records. The processor has room for some ten to twenty misses.
+/// How many keys wait for their buckets, and as many for their records. The processor has room for some ten
+/// to twenty misses.
 const AHEAD: usize = 16;
 
 /// A key that is on its way.
@@ -46,7 +47,8 @@ impl<'r> Prefetched<'r> {
     }
 }
 
-/// Gives each of `count` keys its turn, in order, the memory asked for that it will read. `hash` gives the hash of one.
+/// Gives each of `count` keys its turn, in order, the memory asked for that it will read. `hash` gives the
+/// hash of one.
 #[inline]
 pub(crate) fn for_each_prefetched<'r>(
     region: &'r Region,

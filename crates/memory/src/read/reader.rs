@@ -12,8 +12,8 @@ use crate::store_dir;
 
 /// A store's region, mapped to read. Registers nowhere, and takes no lock and makes no system call to read.
 ///
-/// What is read is what the owner wrote, up to that instant; if the owner dies, it is what the owner left. May be used from any
-/// thread, and from forked children.
+/// What is read is what the owner wrote, up to that instant; if the owner dies, it is what the owner left.
+/// May be used from any thread, and from forked children.
 pub struct Reader {
     region: Region,
     lock: File,
@@ -32,7 +32,8 @@ impl Reader {
         View { region: &self.region }
     }
 
-    /// Whether a living process owns the store. Takes the store's lock for an instant, shared, which who opens the store waits for.
+    /// Whether a living process owns the store. Takes the store's lock for an instant, shared, which who
+    /// opens the store waits for.
     pub fn has_owner(&self) -> Result<bool> {
         self.lock.is_locked()
     }

@@ -1,11 +1,13 @@
 //! Enumeration: every record, in the order of the index, a few at a time.
 //!
-//! A cursor stands in front of one home bucket of one prefix of the hash. What lies before it has been given out: all keys of lesser
-//! prefixes, and of this prefix those with a lesser home. A split leaves each key's home as it is, so it does not change what lies
-//! before the cursor; of a prefix whose page was split meanwhile, all pages are visited for one home, then for the next. The
-//! cleaner changes where records lie and not where slots are.
+//! A cursor stands in front of one home bucket of one prefix of the hash. What lies before it has been given
+//! out: all keys of lesser prefixes, and of this prefix those with a lesser home. A split leaves each key's
+//! home as it is, so it does not change what lies before the cursor; of a prefix whose page was split
+//! meanwhile, all pages are visited for one home, then for the next. The cleaner changes where records lie
+//! and not where slots are.
 //!
-//! So whatever is there from the first call to the last is given out once. What comes or goes meanwhile may be or not.
+//! So whatever is there from the first call to the last is given out once. What comes or goes meanwhile may
+//! be or not.
 
 use hammerspace_error::Result;
 
@@ -19,7 +21,8 @@ use crate::region::Region;
 /// How many homes ahead records are asked for.
 const AHEAD: u64 = 4;
 
-/// Where an enumeration stands: a number to keep, and to come back with, also in another process or after the owner's death.
+/// Where an enumeration stands: a number to keep, and to come back with, also in another process or after the
+/// owner's death.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Cursor {
     /// The prefix, at the top, as hashes have it.

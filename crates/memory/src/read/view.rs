@@ -82,8 +82,9 @@ impl View<'_> {
         Ok(seen.filter(|seen| !seen.is_expired()).map(|seen| seen.meta()))
     }
 
-    /// Looks many keys up, their misses of the cache at the same time. `each` is given the place of the key among `keys`, and what
-    /// `get` would have given at some instant since the call began: that a key is absent may be known before its turn.
+    /// Looks many keys up, their misses of the cache at the same time. `each` is given the place of the key
+    /// among `keys`, and what `get` would have given at some instant since the call began: that a key is
+    /// absent may be known before its turn.
     pub fn get_many(
         self,
         table: u16,
@@ -100,16 +101,17 @@ impl View<'_> {
         })
     }
 
-    /// A number that is another one after each change of the list of tables, and odd while it is being changed. One load.
+    /// A number that is another one after each change of the list of tables, and odd while it is being
+    /// changed. One load.
     pub fn catalogue(self) -> u64 {
         self.region.load(CATALOGUE) & CATALOGUE_MAX
     }
 
-    /// Some records of a table, from `cursor` on: about `count` (at least one), fewer at the end, and where their values come to some megabytes. Gives where
-    /// to go on, `None` at the end.
+    /// Some records of a table, from `cursor` on: about `count` (at least one), fewer at the end, and where
+    /// their values come to some megabytes. Gives where to go on, `None` at the end.
     ///
-    /// A record that is there from the first call to the last is given exactly once, whatever is written, cleaned or split
-    /// meanwhile. What damage has made unreadable is left out; `verify` finds it.
+    /// A record that is there from the first call to the last is given exactly once, whatever is written,
+    /// cleaned or split meanwhile. What damage has made unreadable is left out; `verify` finds it.
     pub fn scan(self, table: u16, cursor: Cursor, count: usize, items: &mut Vec<Item>) -> Result<Option<Cursor>> {
         let start = items.len();
         let (mut next, mut bytes) = (Some(cursor), 0);
@@ -186,8 +188,9 @@ impl View<'_> {
         usage
     }
 
-    /// How many keys there are, those that have expired among them. Of an index of more than 64 pages that many are counted, and the
-    /// rest taken to be alike: within a hundredth, as hashes are. Each of them is a miss of the cache.
+    /// How many keys there are, those that have expired among them. Of an index of more than 64 pages that
+    /// many are counted, and the rest taken to be alike: within a hundredth, as hashes are. Each of them is a
+    /// miss of the cache.
     pub fn keys(self) -> u64 {
         let region = self.region;
         let root = Root::load(region);
@@ -206,8 +209,8 @@ impl View<'_> {
         shares >> root.depth()
     }
 
-    /// How many keys a table has, and how many bytes they and their values are. Exact, but for the change in hand of an owner that was killed.
-    /// O(1): 65 words, most of them misses of the cache.
+    /// How many keys a table has, and how many bytes they and their values are. Exact, but for the change in
+    /// hand of an owner that was killed. O(1): 65 words, most of them misses of the cache.
     pub fn counted(self, table: u16) -> Counted {
         self.region.counted(table)
     }

@@ -1,8 +1,9 @@
 //! The records of a segment one after the other, as far as they can be told apart.
 //!
-//! Where one ends the next begins, so a record whose header is damaged hides those behind it: its length is anything. A walk goes on as long
-//! as each record can be one and ends within the segment. It may also fall out of step unseen, since what it finds inside a value can look
-//! like a record; so who gives a segment back asks besides whether as much was found as the segment usage table counts, and else whether the index names
+//! Where one ends the next begins, so a record whose header is damaged hides those behind it: its length is
+//! anything. A walk goes on as long as each record can be one and ends within the segment. It may also fall
+//! out of step unseen, since what it finds inside a value can look like a record; so who gives a segment back
+//! asks besides whether as much was found as the segment usage table counts, and else whether the index names
 //! something there (`cleaner.rs`).
 
 use crate::record::Record;

@@ -4,7 +4,8 @@ use twox_hash::XxHash3_64;
 
 use crate::region::geometry::WORD;
 
-/// The longest key, in bytes. (A record has 16 bits for the length, and one value of them marks integer keys.)
+/// The longest key, in bytes. (A record has 16 bits for the length, and one value of them marks integer
+/// keys.)
 pub const KEY_LEN_MAX: usize = (1 << 16) - 2;
 
 /// What a value is found by: an integer, or bytes. The integer 7 and the bytes of the word 7 are two keys.

@@ -1,17 +1,22 @@
-//! Tidying up after an owner: what is in a region is consistent for readers at every instant, and so it is when its owner dies.
+//! Tidying up after an owner: what is in a region is consistent for readers at every instant, and so it is
+//! when its owner dies.
 //!
 //! - Locks of buckets: open by the new incarnation.
-//! - Segments that were being cleaned, or had a hole filled, are closed. What was moved and what was not is both there; slots say what counts.
-//! - A batch that was committed is completed (`intent.rs`). Segments of one that was not are closed, and all their records counted as dead.
-//! - Segments that were open stay so: heads go on in them before they take others. Otherwise each owner would leave behind some that
-//!   are nearly empty, and a cleaner would gain nothing from them that it could see.
-//! - A split that had begun to show its pages takes that back: the old page has the same keys until the last entry is changed.
-//! - Free segments and free pages are what the segment usage table and the directory do not show in use. Such pages are emptied, since a reader
-//!   may still be in one that had been shown; and one that is shown no more is not used again by this owner, so that a reader who
-//!   finds an entry as it was can still take it for the same.
+//! - Segments that were being cleaned, or had a hole filled, are closed. What was moved and what was not is
+//!   both there; slots say what counts.
+//! - A batch that was committed is completed (`intent.rs`). Segments of one that was not are closed, and all
+//!   their records counted as dead.
+//! - Segments that were open stay so: heads go on in them before they take others. Otherwise each owner would
+//!   leave behind some that are nearly empty, and a cleaner would gain nothing from them that it could see.
+//! - A split that had begun to show its pages takes that back: the old page has the same keys until the last
+//!   entry is changed.
+//! - Free segments and free pages are what the segment usage table and the directory do not show in use. Such
+//!   pages are emptied, since a reader may still be in one that had been shown; and one that is shown no more
+//!   is not used again by this owner, so that a reader who finds an entry as it was can still take it for the
+//!   same.
 //!
-//! Takes time in proportion to segments and directory entries: milliseconds for a hundred million keys. Counts of dead bytes may be
-//! off by what was in hand; the cleaner finds out.
+//! Takes time in proportion to segments and directory entries: milliseconds for a hundred million keys.
+//! Counts of dead bytes may be off by what was in hand; the cleaner finds out.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -25,11 +30,12 @@ use crate::index::split;
 use crate::region::segment::{Segment, SegmentState};
 use crate::region::{INCARNATION, LIMIT, Region, SEGMENTS_FRESH};
 
-/// What is added to an incarnation for the next. Odd, so all 2^32 come before one comes again; and not 1, so that a lock's bit that was
-/// flipped does not look like a lock of ours, which nobody would open.
+/// What is added to an incarnation for the next. Odd, so all 2^32 come before one comes again; and not 1, so
+/// that a lock's bit that was flipped does not look like a lock of ours, which nobody would open.
 const INCARNATION_STEP: u64 = 0x9e37_79b9;
 
-/// Begins the next incarnation of a region whose owner is gone. Gives what is free, and how many bytes of records are live.
+/// Begins the next incarnation of a region whose owner is gone. Gives what is free, and how many bytes of
+/// records are live.
 ///
 /// [`Kind::Corrupt`] for a region by whose tables an owner cannot go; nothing of it has changed then.
 pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64, Left)> {
@@ -43,7 +49,8 @@ pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64, Left)> {
     for segment in Segment::all(region) {
         segment.invalidate_bounds();
         match segment.state() {
-            // Its owner may have died before it had its memory. What was in use had it, whatever damage has made of the count.
+            // Its owner may have died before it had its memory. What was in use had it, whatever damage has
+            // made of the count.
             SegmentState::Free if segment.is_unused() || segment.backed() < region.layout.segment_size => {
                 pool.unbacked.push_back(segment.number);
             }
@@ -64,7 +71,8 @@ pub(crate) fn adopt(region: &Region) -> Result<(Pool, u64, Left)> {
                 }
             }
             SegmentState::Batch(stream) if !left.is_committed() => {
-                // No slot names its records. Its cleaner asks the index all the same, if it comes upon one that is live.
+                // No slot names its records. Its cleaner asks the index all the same, if it comes upon one
+                // that is live.
                 segment.mark_dead(segment.live());
                 segment.set_usage(SegmentState::Closed(stream));
                 pool.tails += segment.tail();
@@ -129,8 +137,9 @@ struct DirectorySnapshot {
 }
 
 impl DirectorySnapshot {
-    /// Reads the directory. A page has all entries of its prefix, and no other; but one may be about to be split. Then the last of
-    /// them show it, and those in front its halves, since halves are shown from the first entry on.
+    /// Reads the directory. A page has all entries of its prefix, and no other; but one may be about to be
+    /// split. Then the last of them show it, and those in front its halves, since halves are shown from the
+    /// first entry on.
     fn read(region: &Region) -> Result<Self> {
         let root = Root::load(region);
         let entry = |index: u64| Entry(region.load(root.address(region, index)));
@@ -160,8 +169,9 @@ impl DirectorySnapshot {
         Ok(shown)
     }
 
-    /// Makes all entries of a page show it again, where a split had begun to show its halves. Gives the halves that were shown, as it
-    /// goes: from the last on, so that at any instant it is a split that has begun, which the next owner can take back.
+    /// Makes all entries of a page show it again, where a split had begun to show its halves. Gives the
+    /// halves that were shown, as it goes: from the last on, so that at any instant it is a split that has
+    /// begun, which the next owner can take back.
     fn take_back_halves(&self, region: &Region) -> impl Iterator<Item = u64> {
         let root = Root::load(region);
         self.half_shown.clone().into_iter().flat_map(|(entries, page)| entries.rev().zip(std::iter::repeat(page))).map(
@@ -175,8 +185,8 @@ impl DirectorySnapshot {
     }
 }
 
-/// Whether these entries show halves of a page: one bit deeper, and with nothing in them that it has not. It is not emptied before all
-/// of its entries show its halves.
+/// Whether these entries show halves of a page: one bit deeper, and with nothing in them that it has not. It
+/// is not emptied before all of its entries show its halves.
 fn are_halves(region: &Region, mut entries: impl Iterator<Item = Entry>, whole: Entry) -> bool {
     let slots: HashSet<u64> = whole.slots(region).map(|slot| slot.displaced(0).0).collect();
     let mut last = whole;

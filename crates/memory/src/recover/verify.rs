@@ -5,8 +5,8 @@
 //! 3. What is named of a segment is found by walking over it, as cleaners do.
 //! 4. Each value in parts has all of them, and each part its value (`parts.rs`).
 //!
-//! What the segment usage table says of dead and of expiring bytes are hints, which no invariant asks for: a cleaner goes by them when it chooses, and by
-//! slots and records when it takes something away.
+//! What the segment usage table says of dead and of expiring bytes are hints, which no invariant asks for: a
+//! cleaner goes by them when it chooses, and by slots and records when it takes something away.
 
 mod parts;
 
@@ -39,14 +39,15 @@ pub struct Report {
     pub pages: u64,
     /// Slots of the index.
     pub slots: u64,
-    /// Bytes that the segment usage table takes for live, beyond those that are: what a cleaner will find dead. No fault: an owner that is killed
-    /// after it has replaced a record, or before a record it has written is named, has not counted it; and before a segment becomes
-    /// free, whatever was counted, the index is asked.
+    /// Bytes that the segment usage table takes for live, beyond those that are: what a cleaner will find
+    /// dead. No fault: an owner that is killed after it has replaced a record, or before a record it has
+    /// written is named, has not counted it; and before a segment becomes free, whatever was counted, the
+    /// index is asked.
     pub miscounted: i64,
     /// What is named, by table.
     pub tables: BTreeMap<u16, Counted>,
-    /// Tables whose counters say something else. No fault, where an owner was killed: of the changes that its threads were at it has counted
-    /// none.
+    /// Tables whose counters say something else. No fault, where an owner was killed: of the changes that its
+    /// threads were at it has counted none.
     pub miscounted_tables: Vec<u16>,
     /// What breaks an invariant, the first few of it.
     pub findings: Vec<String>,
@@ -63,7 +64,8 @@ impl Report {
     }
 }
 
-/// Looks at everything. Takes a pass over index and records, and memory in proportion to segments and to values in parts.
+/// Looks at everything. Takes a pass over index and records, and memory in proportion to segments and to
+/// values in parts.
 pub(crate) fn verify(region: &Region) -> Report {
     let mut report = Report::default();
     let (mut named, mut shown, mut parted) = (HashMap::new(), HashSet::new(), Parted::default());

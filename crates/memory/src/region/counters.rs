@@ -175,7 +175,8 @@ pub(crate) fn row_of(writer: usize) -> u64 {
 }
 
 impl Owner {
-    /// Sees to it that changes of a table can be counted from this writer slot, which remembers the last one: no memory is taken back.
+    /// Sees to it that changes of a table can be counted from this writer slot, which remembers the last one:
+    /// no memory is taken back.
     #[inline]
     pub(crate) fn ready_counters(&self, writer: &mut WriterSlot, table: u16) -> Result<()> {
         if writer.counts == Some(table) { Ok(()) } else { self.ready_other_counters(writer, table) }

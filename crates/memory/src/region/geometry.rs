@@ -4,8 +4,8 @@
 //! | superblock 4 KiB | entries 16 B/segment | usage table 128 B/segment | directory | directory | counters 65 MiB | segment 0 | segment 1 | …
 //! ```
 //!
-//! All tables are as large as the largest region this one may ever become (`segments_max`); pages nobody touched cost nothing.
-//! Addresses are byte offsets from the start of the region.
+//! All tables are as large as the largest region this one may ever become (`segments_max`); pages nobody
+//! touched cost nothing. Addresses are byte offsets from the start of the region.
 
 use hammerspace_error::{Error, Kind, Result};
 
@@ -19,7 +19,8 @@ pub(crate) const SLOTS: u64 = 7;
 pub(crate) const SUPERBLOCK: u64 = 4096;
 /// Bytes of a segment's entry: its generation and its expiry, which readers load.
 pub(crate) const SEGMENT_ENTRY: u64 = 2 * WORD;
-/// Bytes of a segment's usage table entry, for its owner alone: a line that changes with its records, and one that changes with its memory.
+/// Bytes of a segment's usage table entry, for its owner alone: a line that changes with its records, and one
+/// that changes with its memory.
 pub(crate) const USAGE_ENTRY: u64 = 128;
 /// Tables whose counters lie side by side, and have memory together.
 pub(crate) const TABLES_PER_BLOCK: u64 = 256;
@@ -31,7 +32,8 @@ pub(crate) const COUNTER: u64 = 2 * WORD;
 const COUNTER_ROW: u64 = TABLES_PER_BLOCK * COUNTER;
 /// Bytes of the counters of a block of tables.
 pub(crate) const COUNTER_BLOCK: u64 = COUNTER_ROWS * COUNTER_ROW;
-/// Blocks of counters. Tests have counters for few tables, since under a scheduler a region's words are all written when it is made.
+/// Blocks of counters. Tests have counters for few tables, since under a scheduler a region's words are all
+/// written when it is made.
 pub(crate) const COUNTER_BLOCKS: u64 = if cfg!(test) { 1 } else { (1 << 16) / TABLES_PER_BLOCK };
 /// A slot's location has 37 bits, in words.
 const REGION_LEN_MAX: u64 = 1 << 40;
@@ -50,8 +52,8 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// The geometry for a region that holds `limit` bytes now and may be raised to sixteen times as many, 64 GiB at least and 1 GiB less than a
-    /// slot can name at most.
+    /// The geometry for a region that holds `limit` bytes now and may be raised to sixteen times as many, 64
+    /// GiB at least and 1 GiB less than a slot can name at most.
     pub fn for_limit(limit: u64) -> Self {
         let segment_size = (limit / 1024).next_power_of_two().clamp(256 << 10, 2 << 20);
         let len_max = limit.saturating_mul(16).clamp(64 << 30, REGION_LEN_MAX - (1 << 30));
@@ -122,8 +124,8 @@ impl Layout {
         }
     }
 
-    /// Bytes that stand before so many segments at most: superblock, entries, usage table, directories of as many pages as they may hold, and
-    /// the counters of the first tables.
+    /// Bytes that stand before so many segments at most: superblock, entries, usage table, directories of as
+    /// many pages as they may hold, and the counters of the first tables.
     pub(crate) fn tables_len(&self, segments: u64) -> u64 {
         // Each of these begins and ends within a page.
         const ROUNDED: u64 = 6 * 2 * (4 << 10);

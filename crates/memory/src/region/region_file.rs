@@ -18,10 +18,11 @@ const LOCK_TRIES: u32 = 20;
 const SHARED_TRIES: u32 = 1000;
 const INTERVAL: Duration = Duration::from_millis(1);
 
-/// The region's file, from which segments that were never used get their memory. It is locked too: a directory can be copied, and then
-/// two of them name one region.
+/// The region's file, from which segments that were never used get their memory. It is locked too: a
+/// directory can be copied, and then two of them name one region.
 ///
-/// What is locked is the file opened once more: forked children keep the mapping, and with it the open file that is mapped.
+/// What is locked is the file opened once more: forked children keep the mapping, and with it the open file
+/// that is mapped.
 pub(crate) struct RegionFile {
     pub(crate) file: File,
     lock: Option<ProcessFile>,
@@ -68,7 +69,8 @@ impl RegionFile {
         self.file.is_claimed()
     }
 
-    /// Room for what the tables say about this many segments, and for the counters of the first 256 tables of a store.
+    /// Room for what the tables say about this many segments, and for the counters of the first 256 tables of
+    /// a store.
     pub(crate) fn back_tables(&self, layout: &Layout, segments: u64) -> Result<()> {
         let file = &self.file;
         file.allocate(0, Layout::generation(0))?;

@@ -6,11 +6,12 @@
 //!              second line: | backed 8 B | 0 … |
 //! ```
 //!
-//! - A log segment's records lie back to back from its start up to `used`; nothing beyond is ever parsed, since a former use
-//!   leaves plausible bytes there. A head advances `used` after it has written a record and before anything names it. Among them a
-//!   record may take the place of a dead one as long as itself (`holes.rs`).
-//! - `tables` has the bit of each table that a record here is of: whoever forgets a table looks nowhere else. It is set before
-//!   anything names the record, and it stays until the segment begins a new use.
+//! - A log segment's records lie back to back from its start up to `used`; nothing beyond is ever parsed,
+//!   since a former use leaves plausible bytes there. A head advances `used` after it has written a record
+//!   and before anything names it. Among them a record may take the place of a dead one as long as itself
+//!   (`holes.rs`).
+//! - `tables` has the bit of each table that a record here is of: whoever forgets a table looks nowhere else.
+//!   It is set before anything names the record, and it stays until the segment begins a new use.
 //! - `backed` is how many bytes from the segment's start have memory.
 //! - `dead`, `expiring`, `first` and `last` are hints: a wrong one costs time or memory, never correctness.
 //! - Only the owner reads and writes the segment usage table. Readers know segments by their entry alone.
@@ -93,7 +94,8 @@ impl SegmentState {
         }
     }
 
-    /// Whether an owner finds it in a usage table: another word would be taken for a use that it never becomes again.
+    /// Whether an owner finds it in a usage table: another word would be taken for a use that it never
+    /// becomes again.
     fn can_be(word: u64) -> bool {
         let stream = (word >> 8) as u8;
         let is_known = Self::of(word).word() == word && !matches!(Self::of(word), Self::Tail(_));
@@ -171,8 +173,8 @@ impl<'r> Segment<'r> {
         matches!(self.state(), SegmentState::Closed(_) | SegmentState::Filling(_))
     }
 
-    /// Takes a segment for cleaning if it is closed, unless another cleaner did. Gives the stream it is of. Who has it sees all that was
-    /// written to it before it was closed.
+    /// Takes a segment for cleaning if it is closed, unless another cleaner did. Gives the stream it is of.
+    /// Who has it sees all that was written to it before it was closed.
     pub(crate) fn claim(self) -> Option<Stream> {
         let mut patience = Patience::new();
         while self.is_full() {
@@ -300,11 +302,12 @@ impl<'r> Segment<'r> {
         epoch.wrapping_sub(self.last_refill()).cast_signed() > 0
     }
 
-    /// Lets a record that `header` begins take the place of a dead one of its size, in a segment that was claimed for it and may be
-    /// refilled: from here on its bytes may change.
+    /// Lets a record that `header` begins take the place of a dead one of its size, in a segment that was
+    /// claimed for it and may be refilled: from here on its bytes may change.
     ///
-    /// For readers as in [`begin`](Self::begin): they may still be in the dead one, and whoever sees the generation sees the slot that had
-    /// to change before. It is counted as live first: who dies over it has counted too little as dead, never too much.
+    /// For readers as in [`begin`](Self::begin): they may still be in the dead one, and whoever sees the
+    /// generation sees the slot that had to change before. It is counted as live first: who dies over it has
+    /// counted too little as dead, never too much.
     pub(crate) fn refill(self, header: Header, size: u64, epoch: u32) {
         debug_assert!(self.may_be_refilled(epoch) || Flaw::NotClaimed.is_planted());
         self.mark_dead(size.wrapping_neg());
@@ -318,9 +321,10 @@ impl<'r> Segment<'r> {
 
     /// Begins a new use of a free segment: from here on its bytes may change.
     ///
-    /// The generation changes first. A reader that still has an address in the former use finds it changed when it looks again, if
-    /// it has seen a single new byte: that is what the two fences are for, the head's and the reader's. The head's and not one of
-    /// ours, since the thread that writes need not be the one that began.
+    /// The generation changes first. A reader that still has an address in the former use finds it changed
+    /// when it looks again, if it has seen a single new byte: that is what the two fences are for, the head's
+    /// and the reader's. The head's and not one of ours, since the thread that writes need not be the one
+    /// that began.
     pub(crate) fn begin(self, usage: SegmentState, clock: u64) {
         let generation = self.generation();
         // Released: who sees it sees the slots too that had to change before the segment could become free.

@@ -1,4 +1,5 @@
-//! Bytes in words: taken out of them, and compared with others. Their tests are those of `Region`, which writes them.
+//! Bytes in words: taken out of them, and compared with others. Their tests are those of `Region`, which
+//! writes them.
 
 use crate::region::geometry::WORD;
 use crate::sync::AtomicU64;

@@ -1,7 +1,8 @@
 //! `store.toml`: what a store's directory says about where its region lies.
 //!
-//! Field by field: `docs/format/store.md`, which a test reads. It is written under another name before there is a region, and gets its own once the region is whole. So a file of the other name
-//! that nobody holds the lock beside tells of a region that was left behind half made.
+//! Field by field: `docs/format/store.md`, which a test reads. It is written under another name before there
+//! is a region, and gets its own once the region is whole. So a file of the other name that nobody holds the
+//! lock beside tells of a region that was left behind half made.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -43,7 +44,8 @@ pub(crate) fn write(dir: &Dir, id: Uuid, place: &Path) -> Result<()> {
     );
     let mut file = dir.create_file(MAKING)?;
     file.write_all(text.as_bytes()).doing("write").map_err(|error| error.file(file.path()))?;
-    // What a restart of the machine left half written would say nothing of a region, and nobody could remove it.
+    // What a restart of the machine left half written would say nothing of a region, and nobody could remove
+    // it.
     file.sync()
 }
 

@@ -1,7 +1,8 @@
 //! The regions that a directory holds, and those of them that no store names any more.
 //!
-//! A region knows its store's directory (`STORE_DIR`), as it was when the store was last opened. If that directory does not name the
-//! region, and nobody owns it, the region is *stranded*: deleting the directory alone leaves it behind.
+//! A region knows its store's directory (`STORE_DIR`), as it was when the store was last opened. If that
+//! directory does not name the region, and nobody owns it, the region is *stranded*: deleting the directory
+//! alone leaves it behind.
 
 use std::ffi::OsStr;
 use std::fs::Metadata;
@@ -32,7 +33,8 @@ pub struct RegionInfo {
     pub memory: u64,
     /// Whose it is.
     pub state: RegionState,
-    /// The directory of its store, as of when the store was last opened. `None` where the region does not say, or may not be read.
+    /// The directory of its store, as of when the store was last opened. `None` where the region does not
+    /// say, or may not be read.
     pub store: Option<PathBuf>,
 }
 

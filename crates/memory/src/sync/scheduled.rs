@@ -1,13 +1,18 @@
-//! Words under a scheduler that is seeded: all threads of a run take turns on one, and each access to a word may be where a turn ends.
+//! Words under a scheduler that is seeded: all threads of a run take turns on one, and each access to a word
+//! may be where a turn ends.
 //!
-//! Shuttle switches between the threads and chooses, at random, who goes on. How long that one does is chosen here, as are its naps:
+//! Shuttle switches between the threads and chooses, at random, who goes on. How long that one does is chosen
+//! here, as are its naps:
 //!
-//! - A turn is a number of accesses whose logarithm is uniform, up to a bound that each thread has for a run. Bounds of a few make a
-//!   random walk; large ones let a thread run on for long and cut in seldom, as PCT does (Burckhardt et al., ASPLOS 2010).
-//! - After a turn, a thread of the kind that naps may be left out for as long as others turn the store over. What a reader must notice,
-//!   its segment freed and used again between two of its loads, comes about in no other way.
+//! - A turn is a number of accesses whose logarithm is uniform, up to a bound that each thread has for a run.
+//!   Bounds of a few make a random walk; large ones let a thread run on for long and cut in seldom, as PCT
+//!   does (Burckhardt et al., ASPLOS 2010).
+//! - After a turn, a thread of the kind that naps may be left out for as long as others turn the store over.
+//!   What a reader must notice, its segment freed and used again between two of its loads, comes about in no
+//!   other way.
 //!
-//! Accesses take effect in the order of the schedule: what weaker orderings would allow is for the models under loom.
+//! Accesses take effect in the order of the schedule: what weaker orderings would allow is for the models
+//! under loom.
 //!
 //! Outside of a run, words are words.
 
@@ -178,7 +183,8 @@ pub(crate) fn wait_while<'m, T>(
     lock(mutex)
 }
 
-/// The same for all: so they contend for the first writer slot, and a schedule does not hang on which tests run beside it.
+/// The same for all: so they contend for the first writer slot, and a schedule does not hang on which tests
+/// run beside it.
 pub(crate) fn thread_number() -> usize {
     0
 }

@@ -1,5 +1,5 @@
-//! What the tests of modules begin with: a small store that nobody cleans unasked and one thread at a time writes to, the same in every
-//! run.
+//! What the tests of modules begin with: a small store that nobody cleans unasked and one thread at a time
+//! writes to, the same in every run.
 
 use crate::options::Options;
 use crate::region::geometry::Geometry;

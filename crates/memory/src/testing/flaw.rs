@@ -1,5 +1,5 @@
-//! Flaws that tests plant: each takes one step out of a protocol, and schedules must notice that it is missing (`schedules.rs`).
-//! Outside of tests there are none, and no trace of them is left in the code.
+//! Flaws that tests plant: each takes one step out of a protocol, and schedules must notice that it is
+//! missing (`schedules.rs`). Outside of tests there are none, and no trace of them is left in the code.
 
 #[cfg(not(test))]
 use crate::region::Region;

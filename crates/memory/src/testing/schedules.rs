@@ -1,8 +1,9 @@
-//! The whole engine under a scheduler: thousands of schedules of writers, readers and a cleaner on a store of some kilobytes, each
-//! of which ends with its invariants looked at and its history explained. With a step left out of a protocol, some schedule must not.
+//! The whole engine under a scheduler: thousands of schedules of writers, readers and a cleaner on a store of
+//! some kilobytes, each of which ends with its invariants looked at and its history explained. With a step
+//! left out of a protocol, some schedule must not.
 //!
-//! A schedule follows from its seed, which is printed where it fails. `HAMMERSPACE_SCHEDULES` says how many there are to be,
-//! `HAMMERSPACE_SEED` which is the first.
+//! A schedule follows from its seed, which is printed where it fails. `HAMMERSPACE_SCHEDULES` says how many
+//! there are to be, `HAMMERSPACE_SEED` which is the first.
 
 use std::ops::Range;
 use std::panic::catch_unwind;
@@ -129,7 +130,8 @@ fn explore(scene: Scene, flaw: Option<Flaw>, seeds: Range<u64>) -> Option<(u64, 
 }
 
 fn prove(scene: Scene) {
-    // The same for everybody, so that what was green stays so: other seeds are for whoever looks for faults, with many schedules.
+    // The same for everybody, so that what was green stays so: other seeds are for whoever looks for faults,
+    // with many schedules.
     let first = setting("HAMMERSPACE_SEED", || 0x5eed);
     let count = setting("HAMMERSPACE_SCHEDULES", || SCHEDULES);
     if let Some((seed, complaint)) = explore(scene, None, first..first + count) {
@@ -170,7 +172,8 @@ fn canary_a_step_left_out_is_noticed() {
     notice(SHORT, [SlotOnce, GenerationOnce, DirectoryOnce, NotLocked, FreeBeforeSwing, NotAwaited]);
 }
 
-/// One schedule in a hundred or more shows each; but one in some thousand that a reader may take the hole's last record for the key's.
+/// One schedule in a hundred or more shows each; but one in some thousand that a reader may take the hole's
+/// last record for the key's.
 #[test]
 fn canary_a_step_left_out_is_noticed_with_holes() {
     notice(HOLES, [Flaw::NotRenewed, Flaw::NotClaimed, Flaw::GenerationOnce, Flaw::SlotOnce]);

@@ -154,7 +154,8 @@ pub enum Change<'c> {
         /// When it ceases to be, in milliseconds since 1970.
         expiry: Option<u64>,
     },
-    /// Its value grows by these bytes; what else is known of it stays. Where there was none, it begins with them.
+    /// Its value grows by these bytes; what else is known of it stays. Where there was none, it begins with
+    /// them.
     Append {
         /// What the value is, where there was none.
         kind: u8,
@@ -163,7 +164,8 @@ pub enum Change<'c> {
     },
     /// Its expiry becomes this, and everything else stays. Where there was none, nothing happens.
     Expire(Option<u64>),
-    /// Its value, of eight bytes, becomes this little-endian number; its expiry stays. Where there was none, it begins with it.
+    /// Its value, of eight bytes, becomes this little-endian number; its expiry stays. Where there was none,
+    /// it begins with it.
     Word {
         /// What the value is.
         kind: u8,

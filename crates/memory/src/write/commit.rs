@@ -86,8 +86,8 @@ pub trait CommitHook: fmt::Debug + Send + Sync {
     /// Sees one change, before any reader can.
     fn commit(&self, change: &Committed<'_>);
 
-    /// Sees the changes of a batch, of which each key has one at most, before any reader sees any of them. The
-    /// locks of all their homes are held.
+    /// Sees the changes of a batch, of which each key has one at most, before any reader sees any of them.
+    /// The locks of all their homes are held.
     ///
     /// A log that is to hold all of a batch or nothing of it frames these changes as one.
     fn group(&self, changes: &[Committed<'_>]) {
@@ -130,9 +130,9 @@ impl Owner {
         }
     }
 
-    /// Gives the changes of a batch their sequences, and shows them to the hook as one. They take effect later
-    /// ([`take_effect`](Self::take_effect)), when their intent is committed. Gives the first sequence: each
-    /// change has one.
+    /// Gives the changes of a batch their sequences, and shows them to the hook as one. They take effect
+    /// later ([`take_effect`](Self::take_effect)), when their intent is committed. Gives the first sequence:
+    /// each change has one.
     pub(crate) fn announce(&self, changes: &[Commit<'_>]) -> u64 {
         let region = &self.region;
         let is_kept = |change: &Commit<'_>| matches!(change.new, New::Record(record) if record.header.is_versioned());

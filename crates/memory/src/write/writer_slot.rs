@@ -1,7 +1,7 @@
 //! Seats: where one thread at a time writes from, with its heads and holes.
 //!
-//! A writer slot counts on its own what its writes add to what everybody knows, and now and then for all: when it takes a segment, and each time
-//! it has put some in holes.
+//! A writer slot counts on its own what its writes add to what everybody knows, and now and then for all:
+//! when it takes a segment, and each time it has put some in holes.
 
 use crate::alloc::head::Head;
 use crate::alloc::holes::{Filling, Holes, uncounted_max};
@@ -76,7 +76,8 @@ impl WriterSlot {
         Segment::bury_record(region, record);
     }
 
-    /// Counts a record that was put in a hole; for all, once there are more: the clock is everybody's, and who writes looks at it each time.
+    /// Counts a record that was put in a hole; for all, once there are more: the clock is everybody's, and
+    /// who writes looks at it each time.
     #[inline(never)]
     pub(crate) fn count_filled(&mut self, owner: &Owner, size: u64) {
         self.filled += size;

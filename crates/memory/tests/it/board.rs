@@ -1,14 +1,16 @@
-//! Values that say what they must be, and a board in shared memory on which a writer notes what it is doing and what it has done:
-//! so any process can tell a torn, a stale or a lost value, also after the writer was killed.
+//! Values that say what they must be, and a board in shared memory on which a writer notes what it is doing
+//! and what it has done: so any process can tell a torn, a stale or a lost value, also after the writer was
+//! killed.
 //!
 //! ```text
 //! state of a key: | length of its value 32 | epoch 32 |    an epoch begins with a put or a delete, and its value grows by appends
 //! board: | stop | reads × 15 | intended, written, seen | intended, written, seen | …   three words for each key
 //! ```
 //!
-//! Each key has one writer. So what all processes see of it is linearisable if every read gives a state that was intended when it
-//! ended, and is not older than what was written, or seen by any reader, when it began (Lamport, "On interprocess communication",
-//! 1986: an atomic register is a regular one without new-old inversion).
+//! Each key has one writer. So what all processes see of it is linearisable if every read gives a state that
+//! was intended when it ended, and is not older than what was written, or seen by any reader, when it began
+//! (Lamport, "On interprocess communication", 1986: an atomic register is a regular one without new-old
+//! inversion).
 
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
@@ -81,8 +83,8 @@ pub(crate) fn table_of(key: u64) -> TableId {
     if (key / 2).is_multiple_of(2) { PLAIN } else { VERSIONED }
 }
 
-/// Changes a key from one state to the next. It goes by being deleted, by expiring, or by a value that has expired; and every third
-/// value ends some time.
+/// Changes a key from one state to the next. It goes by being deleted, by expiring, or by a value that has
+/// expired; and every third value ends some time.
 pub(crate) fn change(memory: &Memory, key: u64, from: State, to: State) -> Result<()> {
     let (table, name, value) = (table_of(key), Key::Integer(key), to.value(key));
     let put = |expiry: Option<u64>| memory.put_until(table, name, &value, expiry);
@@ -257,7 +259,8 @@ impl Board {
         }
     }
 
-    /// Compares a store with what was written, and takes what was being written as done or not. Nobody changes it meanwhile.
+    /// Compares a store with what was written, and takes what was being written as done or not. Nobody
+    /// changes it meanwhile.
     pub(crate) fn settle(&self, memory: &Memory) -> Result<(), String> {
         let mut records = 0;
         for key in 0..self.keys.all {

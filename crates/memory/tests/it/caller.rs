@@ -1,5 +1,5 @@
-//! Callers that change and read a few keys of a store together, several of them the same key, and note what they did and saw; a model
-//! then says whether one order of all calls explains it.
+//! Callers that change and read a few keys of a store together, several of them the same key, and note what
+//! they did and saw; a model then says whether one order of all calls explains it.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +66,8 @@ impl Caller {
         Self { keys, rng: Rng::with_seed(seed ^ number << 56), number, clock, calls: Vec::new() }
     }
 
-    /// Notes a call, if it came to anything. The store being full, or the table about to go, nothing may have happened.
+    /// Notes a call, if it came to anything. The store being full, or the table about to go, nothing may have
+    /// happened.
     fn note(&mut self, (table, key): (TableId, u64), call: impl FnOnce() -> Result<Op>) {
         let start = (self.clock)();
         match call() {
@@ -215,7 +216,8 @@ impl Caller {
         }
         let call = Call { start, end: Some((self.clock)()), op: done(&Updated::<()>::default(), Did::Delete) };
         let blind = Call { op: Op { saw: Saw::Nothing, ..call.op }, ..call };
-        // A key may go twice: the cleaner takes it, a change that was under way brings it back, and the purge takes that.
+        // A key may go twice: the cleaner takes it, a change that was under way brings it back, and the purge
+        // takes that.
         let both = (0..self.keys.count).flat_map(|key| [key, key]);
         self.calls.extend(both.map(|key| ((DROPPED.number, key), blind.clone())));
     }

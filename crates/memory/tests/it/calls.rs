@@ -1,4 +1,5 @@
-//! Reading makes no system call: a process that the kernel ends for any but `read` and `write` reads all the same, and says what.
+//! Reading makes no system call: a process that the kernel ends for any but `read` and `write` reads all the
+//! same, and says what.
 
 use std::io::{Read, Write, pipe};
 
@@ -12,7 +13,8 @@ const KEYS: u64 = 300;
 const LONG: Key<'_> = Key::Bytes(b"long");
 const LONG_LEN: usize = 100_000;
 
-/// Reads in every way there is, and counts the bytes of all values. Buffers are as large as they have to be the second time.
+/// Reads in every way there is, and counts the bytes of all values. Buffers are as large as they have to be
+/// the second time.
 fn read_all(view: View<'_>, keys: &[Key<'_>], value: &mut Vec<u8>, items: &mut Vec<Item>) -> u64 {
     let mut count = 0;
     // What a scan gives has memory of its own, which for a long value the allocator may ask the kernel for.

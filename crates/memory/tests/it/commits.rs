@@ -106,7 +106,8 @@ fn history(seed: u64, deaf_to: Option<Change>) -> Result<(), String> {
     Ok(())
 }
 
-/// What a log sees: how many changes came at once, and of which sequences. `is_deaf` makes it miss the last one of a group.
+/// What a log sees: how many changes came at once, and of which sequences. `is_deaf` makes it miss the last
+/// one of a group.
 #[derive(Debug, Default)]
 struct Log {
     groups: Mutex<Vec<Vec<u64>>>,
@@ -124,7 +125,8 @@ impl CommitHook for Log {
     }
 }
 
-/// Commits batches of 1 to 20 keys, some of them with several operations. Gives which batch came as something else than one group.
+/// Commits batches of 1 to 20 keys, some of them with several operations. Gives which batch came as something
+/// else than one group.
 fn ungrouped(is_deaf: bool) -> Option<u64> {
     let log = Arc::new(Log { is_deaf, ..Log::default() });
     let memory = Memory::anonymous(&Options { hook: Some(log.clone()), ..tiny(80) }).unwrap();

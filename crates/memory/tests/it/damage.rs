@@ -1,7 +1,8 @@
 //! A damaged region: whoever reads it or owns it gets answers or clear errors, soon, and nobody panics.
 //!
-//! Words of every part of a region are overwritten at random. Then it is read, owned, written to, cleaned and verified, and owned once
-//! more. What comes of that is anybody's guess, as it may be with damaged data; that it comes to an end is not.
+//! Words of every part of a region are overwritten at random. Then it is read, owned, written to, cleaned and
+//! verified, and owned once more. What comes of that is anybody's guess, as it may be with damaged data; that
+//! it comes to an end is not.
 
 use std::path::Path;
 use std::sync::Once;
@@ -125,7 +126,8 @@ fn damage(rng: &mut Rng, words: &Shared, used: &[usize]) -> (usize, u64) {
     (at * 8, word)
 }
 
-/// Puts, merges, deletes, expires records of all kinds, until there is an error that does not come of being full.
+/// Puts, merges, deletes, expires records of all kinds, until there is an error that does not come of being
+/// full.
 fn fill(memory: &Memory, seed: u64) -> Result<()> {
     let mut rng = Rng::with_seed(seed);
     let (long, text) = (vec![FILLER; 70_000], [b'k'; 40]);
@@ -261,7 +263,8 @@ fn round(seed: u64) -> Found {
     // A lock that is closed behind its owner's back is waited for in vain: `bucket.rs` tests that.
     let slots: Vec<usize> = victim.words(Part::Index).into_iter().filter(|at| at % 8 != 0).collect();
     let records = victim.words(Part::Records);
-    // Records and index also while it is owned: that is where an owner does not take its own word for anything.
+    // Records and index also while it is owned: that is where an owner does not take its own word for
+    // anything.
     own(&path, &victim.options, rng.u64(..), &mut found, || {
         victim.damage(&mut rng, &slots, 5);
         victim.damage(&mut rng, &records, 5);

@@ -1,4 +1,5 @@
-//! What a full store still takes: a value in place of one as long, whatever the lengths, the threads, and the limit before.
+//! What a full store still takes: a value in place of one as long, whatever the lengths, the threads, and the
+//! limit before.
 
 use fastrand::Rng;
 use hammerspace_memory::{Geometry, Key, Options};
@@ -42,7 +43,8 @@ fn records_that_leave_much_of_a_segment_are_overwritten() {
     }
 }
 
-/// As in a cache that goes on when it is told `Full`: what is new or longer must not ride on the segments that overwrites are given.
+/// As in a cache that goes on when it is told `Full`: what is new or longer must not ride on the segments
+/// that overwrites are given.
 #[test]
 fn what_is_refused_does_not_fill_the_store_further() {
     for least_hole in [u64::MAX, 0] {

@@ -1,5 +1,6 @@
-//! Several writers on each of a few keys, with a cleaner at work on a store that is nearly full, readers beside them, and one in another
-//! process: one order of all calls must explain what they saw, as the machine's clock times them.
+//! Several writers on each of a few keys, with a cleaner at work on a store that is nearly full, readers
+//! beside them, and one in another process: one order of all calls must explain what they saw, as the
+//! machine's clock times them.
 //!
 //! `HAMMERSPACE_CHANGES` says how many changes each writer makes, `HAMMERSPACE_SEED` which they are.
 

@@ -94,7 +94,8 @@ enum Step {
     Lookup,
 }
 
-/// A batch on both sides, each of whose operations must find what those before it left. `Full` must leave the store as it was.
+/// A batch on both sides, each of whose operations must find what those before it left. `Full` must leave the
+/// store as it was.
 fn batch(memory: &Memory, twin: &mut Twin, rng: &mut Rng, keys: u64) {
     let steps: Vec<_> = (0..rng.usize(1..40))
         .map(|_| {
@@ -254,7 +255,8 @@ fn long_values_come_back_and_go_without_trace() {
     assert_eq!((get(), memory.verify().records, memory.verify().faults), (None, 0, 0));
 }
 
-/// What nobody deletes by hand leaves nothing behind either: what has expired, and what was in a table that was dropped.
+/// What nobody deletes by hand leaves nothing behind either: what has expired, and what was in a table that
+/// was dropped.
 #[test]
 fn parts_go_with_the_record_that_names_them() {
     let memory = Memory::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
@@ -296,7 +298,8 @@ fn an_append_that_finds_no_room_leaves_nothing_behind() {
     assert!(value == before);
 }
 
-/// At the cap a segment more takes some twenty passes; whoever asks for no more room than there was must get it all the same.
+/// At the cap a segment more takes some twenty passes; whoever asks for no more room than there was must get
+/// it all the same.
 #[test]
 fn a_full_store_takes_overwrites_and_deletes() {
     let memory = Memory::anonymous(&tiny(400)).unwrap();
@@ -314,8 +317,8 @@ fn a_full_store_takes_overwrites_and_deletes() {
     assert_eq!((memory.verify().faults, memory.verify().records), (0, keys - keys / 10 + 1));
 }
 
-/// Values of 2500 lengths have 40 sizes, so that each finds room where another was: little is moved to make some, and were they cleaned
-/// for, 1.3 bytes for each.
+/// Values of 2500 lengths have 40 sizes, so that each finds room where another was: little is moved to make
+/// some, and were they cleaned for, 1.3 bytes for each.
 #[test]
 fn long_values_of_all_lengths_take_each_others_place() {
     let geometry = Geometry { segment_size: 128 << 10, segments_max: 256, buckets: 64 };
@@ -337,7 +340,8 @@ fn long_values_of_all_lengths_take_each_others_place() {
     assert!(moved < written / 2, "{moved} bytes moved for {written}");
 }
 
-/// It could be refused else where memory is full. This one has grown by its last word, without slack, past a length that has some.
+/// It could be refused else where memory is full. This one has grown by its last word, without slack, past a
+/// length that has some.
 #[test]
 fn a_value_as_long_as_before_takes_no_more() {
     let memory = Memory::anonymous(&Options { cleaners: 0, ..Options::with_limit(64 << 20) }).unwrap();
@@ -349,7 +353,8 @@ fn a_value_as_long_as_before_takes_no_more() {
     assert_eq!(memory.view().usage().live, before);
 }
 
-/// A store at its cap, of values in parts and short ones, none of whose records is dead. Gives how many there are of each.
+/// A store at its cap, of values in parts and short ones, none of whose records is dead. Gives how many there
+/// are of each.
 fn full_of_long_values(segments: u64, len: usize) -> (Memory, u64, u64) {
     let geometry = Geometry { segment_size: 256 << 10, segments_max: segments, buckets: 64 };
     let options = Options { geometry: Some(geometry), writers: 2, ..tiny(0) };

@@ -1,4 +1,5 @@
-//! Where a store is: what lies where its region or its directory should be, and what is left when one of them goes.
+//! Where a store is: what lies where its region or its directory should be, and what is left when one of them
+//! goes.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -1,4 +1,5 @@
-//! Readers in other processes, and owners that are killed: at any instant, without a trace, and without losing what was written.
+//! Readers in other processes, and owners that are killed: at any instant, without a trace, and without
+//! losing what was written.
 
 use std::io::{Read, Write, pipe};
 use std::path::Path;
@@ -152,7 +153,8 @@ fn killed_readers_leave_no_trace() {
     board.settle(&memory).unwrap();
 }
 
-/// Owners write until they are killed, over and over; after each, everything that was written is there, and nothing else.
+/// Owners write until they are killed, over and over; after each, everything that was written is there, and
+/// nothing else.
 fn kill_owners(board: &Board, scratch: &TempDir, options: &Options, rounds: u64, seed: u64) {
     let path = scratch.path().join("store");
     let mut rng = Rng::with_seed(seed);
@@ -201,7 +203,8 @@ fn values_in_parts_survive_whole_and_leave_no_parts_behind() {
 /// Keys that batches change together.
 const TOGETHER: u64 = 40;
 
-/// The value that a key of a batch has: on both sides of what a record holds, and every fifth key comes and goes.
+/// The value that a key of a batch has: on both sides of what a record holds, and every fifth key comes and
+/// goes.
 fn value_together(key: u64, epoch: u64) -> Option<Vec<u8>> {
     let len = if key % 8 == 3 { 70_000 } else { 16 + key as usize };
     (!key.is_multiple_of(5) || epoch.is_multiple_of(2)).then(|| State::new(epoch, len as u64).value(key))
@@ -236,7 +239,8 @@ fn epoch_together(memory: &Memory) -> Option<u64> {
     (0..).zip(&values).all(|(key, value)| *value == value_together(key, epoch)).then_some(epoch)
 }
 
-/// Owners write epoch after epoch until they are killed. Says after how many of them the keys were of several.
+/// Owners write epoch after epoch until they are killed. Says after how many of them the keys were of
+/// several.
 fn kill_over_batches(rounds: u64, is_batch: bool) -> u64 {
     let mut rng = Rng::with_seed(seed());
     let (scratch, options) = long();
@@ -283,7 +287,8 @@ fn canary_changes_that_are_no_batch_are_noticed() {
     assert!(kill_over_batches(8, false) > 0);
 }
 
-/// A version stands for one change of one key: who has seen it must not take another for it, whoever made that.
+/// A version stands for one change of one key: who has seen it must not take another for it, whoever made
+/// that.
 #[test]
 fn versions_never_repeat_whoever_the_owner_is() {
     const KEY: Key<'_> = Key::Integer(1);
@@ -325,7 +330,8 @@ fn versions_never_repeat_whoever_the_owner_is() {
     assert!(versions.is_sorted_by(|one, next| one < next), "{versions:?}");
 }
 
-/// Each owner goes on where the last one stopped: otherwise a program that writes one value and ends would use up a segment.
+/// Each owner goes on where the last one stopped: otherwise a program that writes one value and ends would
+/// use up a segment.
 #[test]
 fn a_store_that_is_opened_for_every_change_does_not_fill_up() {
     let (scratch, options) = small();
@@ -340,7 +346,8 @@ fn a_store_that_is_opened_for_every_change_does_not_fill_up() {
     assert!(memory.view().usage().in_use() < 20 * memory.view().usage().segment_size, "{memory:?}");
 }
 
-/// Writers that find the store full go on as soon as it may take more, and who was reading before finds what they write.
+/// Writers that find the store full go on as soon as it may take more, and who was reading before finds what
+/// they write.
 #[test]
 fn a_limit_can_be_raised_while_everybody_is_at_work() {
     const KEYS: u64 = 6000;

@@ -251,7 +251,8 @@ fn a_store_has_one_owner() {
     Memory::open(&path, &options).unwrap();
 }
 
-/// Stops a maker before each change of a file that it makes, and looks what others see, and what it would leave behind.
+/// Stops a maker before each change of a file that it makes, and looks what others see, and what it would
+/// leave behind.
 fn at_each_step(mut look: impl FnMut(&Path, &Options, usize) -> bool) {
     for step in 0.. {
         let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
@@ -265,7 +266,8 @@ fn at_each_step(mut look: impl FnMut(&Path, &Options, usize) -> bool) {
     }
 }
 
-/// Makes a store, and at one of the steps does something else first. Says whether there are not so many steps.
+/// Makes a store, and at one of the steps does something else first. Says whether there are not so many
+/// steps.
 fn make(path: &Path, options: &Options, step: usize, at_step: impl FnOnce() + Send + 'static) -> bool {
     let (mut count, mut at_step, is_over) = (0, Some(at_step), Arc::new(AtomicBool::new(true)));
     let watcher = {
@@ -399,7 +401,8 @@ fn what_a_file_system_is_said_to_have_room_for_it_has_room_for() {
     });
 }
 
-/// Memory is taken as it is needed: that somebody else has taken it meanwhile is found out late, and said as well.
+/// Memory is taken as it is needed: that somebody else has taken it meanwhile is found out late, and said as
+/// well.
 #[test]
 fn a_file_system_that_has_become_too_small_says_so() {
     on_small_file_system(|small| {
@@ -447,8 +450,8 @@ fn put(memory: &Memory, key: u64) -> Result<()> {
     memory.put(PLAIN, Key::Integer(key), &[7; 60]).map(drop)
 }
 
-/// Puts keys into a store on a small file system, most of which something else has taken. Gives how many there is room for, and what
-/// the next one is told.
+/// Puts keys into a store on a small file system, most of which something else has taken. Gives how many
+/// there is room for, and what the next one is told.
 fn fill(memory: &Memory, small: &Path) -> (u64, Error) {
     fs::write(small.join("other"), vec![1; (SMALL - SMALL / 4) as usize]).unwrap();
     (0..SMALL).find_map(|key| Some((key, put(memory, key).err()?))).unwrap()

@@ -1,4 +1,5 @@
-//! A memory as tests own it: whatever a test was about, its invariants are looked at when the test is done with it.
+//! A memory as tests own it: whatever a test was about, its invariants are looked at when the test is done
+//! with it.
 
 use std::ops::Deref;
 use std::path::Path;

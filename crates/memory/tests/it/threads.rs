@@ -24,7 +24,8 @@ fn round_of(key: u64, value: &[u8]) -> Option<u64> {
     (value == value_of(key, round)).then_some(round)
 }
 
-/// Writers raise the rounds of their own keys; readers must never see a torn value, another key's, or a round going back.
+/// Writers raise the rounds of their own keys; readers must never see a torn value, another key's, or a round
+/// going back.
 fn race(options: &Options, keys_each: u64, rounds: u64) -> Memory {
     let memory = Memory::anonymous(options).unwrap();
     let written: Vec<AtomicU64> = (0..2 * keys_each).map(|_| AtomicU64::new(0)).collect();
@@ -174,7 +175,8 @@ fn canary_a_torn_value_is_recognised() {
     assert_eq!((round_of(3, &torn), round_of(4, &other), round_of(3, &other)), (None, None, Some(6)));
 }
 
-/// Zeroing takes longer than any change should, so it is done before a writer has to: by who makes a store, and then by its threads.
+/// Zeroing takes longer than any change should, so it is done before a writer has to: by who makes a store,
+/// and then by its threads.
 #[test]
 fn segments_get_their_memory_before_they_are_needed() {
     let scratch = tempfile::tempdir_in("/dev/shm").unwrap();
@@ -199,7 +201,8 @@ fn segments_get_their_memory_before_they_are_needed() {
     }
 }
 
-/// Each writer replaces its own keys in a store that is full and fills no holes, so that all room comes from cleaning: whatever cleaners take from each other, nobody finds no room.
+/// Each writer replaces its own keys in a store that is full and fills no holes, so that all room comes from
+/// cleaning: whatever cleaners take from each other, nobody finds no room.
 #[test]
 fn several_cleaners_keep_a_full_store_going() {
     for cleaners in [2, 4, 6] {

@@ -1,5 +1,5 @@
-//! Writers and a cleaner that want the same key (`update.rs`, `cleaner.rs`): one lock, from looking to swinging the slot. And the segment
-//! that the one closed and the other claims.
+//! Writers and a cleaner that want the same key (`update.rs`, `cleaner.rs`): one lock, from looking to
+//! swinging the slot. And the segment that the one closed and the other claims.
 
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicUsize;
@@ -106,8 +106,8 @@ fn replaced(flaw: Flaw) {
     assert_eq!(race(flaw, HomeBucket::put).slot.load(Relaxed), 2, "a value was lost");
 }
 
-/// A reader sees the value before or after an append. The appender does not look at the length here: where a thread has just loaded
-/// what it stores to, loom tries no other thread's loads in between.
+/// A reader sees the value before or after an append. The appender does not look at the length here: where a
+/// thread has just loaded what it stores to, loom tries no other thread's loads in between.
 fn seen(flaw: Flaw) {
     let record = Arc::new([0, 0].map(AtomicUsize::new));
     let appender = thread::spawn({
@@ -125,7 +125,8 @@ fn seen(flaw: Flaw) {
     appender.join().unwrap();
 }
 
-/// A cleaner that claims a segment (`segment.rs`), which it found when it was full before, sees how far it was written this time.
+/// A cleaner that claims a segment (`segment.rs`), which it found when it was full before, sees how far it
+/// was written this time.
 fn claimed(flaw: Flaw) {
     const CLOSED: usize = 1;
     let [usage, used] = [0, 0].map(AtomicUsize::new).map(Arc::new);

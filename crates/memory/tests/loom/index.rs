@@ -1,4 +1,5 @@
-//! Looking for a key while its page is split, its bucket filled, the directory doubled (`read.rs`, `split.rs`, `bucket.rs`).
+//! Looking for a key while its page is split, its bucket filled, the directory doubled (`read.rs`,
+//! `split.rs`, `bucket.rs`).
 
 use loom::sync::Arc;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -24,7 +25,8 @@ enum Flaw {
     RelaxedRoot,
 }
 
-/// Two pages of one home, of which the directory shows one. A key lies one bucket to the right; slots are 1 + its segment.
+/// Two pages of one home, of which the directory shows one. A key lies one bucket to the right; slots are 1 +
+/// its segment.
 struct Index {
     entry: AtomicUsize,
     reaches: [AtomicUsize; 2],
@@ -78,7 +80,8 @@ fn missed(flaw: Flaw) {
     splitter.join().unwrap();
 }
 
-/// After the split the key moves, and its first segment is used again: nobody may take that for the key's record.
+/// After the split the key moves, and its first segment is used again: nobody may take that for the key's
+/// record.
 fn changed(flaw: Flaw) {
     let index = Index::new();
     let writer = thread::spawn({
@@ -125,7 +128,8 @@ fn displaced(flaw: Flaw) {
     writer.join().unwrap();
 }
 
-/// Directories of depth 1 and 2, the pages of prefixes 0 and 1; a hash that begins with 10 belongs to the second.
+/// Directories of depth 1 and 2, the pages of prefixes 0 and 1; a hash that begins with 10 belongs to the
+/// second.
 fn doubled(flaw: Flaw) {
     const GARBAGE: usize = 9;
     let root = Arc::new(AtomicUsize::new(1));

@@ -1,7 +1,8 @@
-//! The protocols between owner and readers, as models in which loom tries every schedule and every value that C11 lets a load give.
+//! The protocols between owner and readers, as models in which loom tries every schedule and every value that
+//! C11 lets a load give.
 //!
-//! Each model has the steps of the code, on as few words as it takes, and a list of flaws: a step left out or out of order. Without a
-//! flaw it must hold; with each of them it must fail, or it would prove nothing.
+//! Each model has the steps of the code, on as few words as it takes, and a list of flaws: a step left out or
+//! out of order. Without a flaw it must hold; with each of them it must fail, or it would prove nothing.
 
 mod changing;
 mod index;
@@ -14,8 +15,8 @@ use loom::model::Builder;
 use loom::sync::atomic::AtomicUsize;
 use loom::sync::atomic::Ordering::Relaxed;
 
-/// Runs a model without a flaw, and with each of those that it must fail with: by these words of its own, and not because it asks too
-/// much of loom.
+/// Runs a model without a flaw, and with each of those that it must fail with: by these words of its own, and
+/// not because it asks too much of loom.
 fn prove<F: Copy + PartialEq + Debug + Send + Sync + 'static>(none: F, flaws: &[F], words: &str, model: fn(F)) {
     let explore = |flaw: F| {
         let builder = Builder::new();

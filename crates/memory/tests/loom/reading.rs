@@ -1,4 +1,5 @@
-//! A validated read, while the segment it reads is freed and used again (`read.rs`, `segment.rs`, `head.rs`, `pool.rs`).
+//! A validated read, while the segment it reads is freed and used again (`read.rs`, `segment.rs`, `head.rs`,
+//! `pool.rs`).
 
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use loom::sync::atomic::{AtomicUsize, fence};
@@ -76,8 +77,8 @@ fn judge(store: &Store, flaw: Flaw) {
     }
 }
 
-/// One thread frees the segment, begins its next use and writes; the key comes back to the same place. Or it fills the hole that the
-/// key's record left there: the same steps in the same order.
+/// One thread frees the segment, begins its next use and writes; the key comes back to the same place. Or it
+/// fills the hole that the key's record left there: the same steps in the same order.
 fn recycled(flaw: Flaw) {
     let store = Store::new();
     let writer = thread::spawn({

@@ -143,8 +143,8 @@ fn values_of_other_writers_become_ours_and_malformed_ones_are_refused() {
     assert_eq!(table.count("day").unwrap_err().kind(), Kind::Invalid);
 }
 
-/// Threads add to the same keys, in a store so small that its cleaner must copy them; a foreign reader sees each
-/// set grow, and no set that was never there.
+/// Threads add to the same keys, in a store so small that its cleaner must copy them; a foreign reader sees
+/// each set grow, and no set that was never there.
 #[test]
 fn threads_add_while_others_read_and_the_cleaner_works() {
     const KEYS: u64 = 300;
@@ -226,7 +226,8 @@ fn a_killed_owner_leaves_sets_whole() {
     }
 }
 
-/// A merge in a batch sees what those before it have merged; parameters of each table are checked before anything is made.
+/// A merge in a batch sees what those before it have merged; parameters of each table are checked before
+/// anything is made.
 #[test]
 fn batches_count() {
     let store = small();

@@ -67,7 +67,8 @@ fn records_of_a_table_that_is_not_listed_are_found() {
     assert_eq!(report.findings, ["3 records belong to table 9, which the list of tables does not name"]);
 }
 
-/// Whatever damage makes of the number by which handles notice that the list has changed: it is looked at more often, or less.
+/// Whatever damage makes of the number by which handles notice that the list has changed: it is looked at
+/// more often, or less.
 #[test]
 fn a_damaged_stamp_of_the_list_of_tables_keeps_nobody() {
     const CATALOGUE: u64 = 136;
@@ -123,7 +124,8 @@ fn a_store_is_opened_or_created() {
     assert!(!path.exists() && fs::read_dir(&regions).unwrap().next().is_none());
 }
 
-/// Whoever comes second waits for the first to let go, or comes in behind it; nobody is told that there is a store already.
+/// Whoever comes second waits for the first to let go, or comes in behind it; nobody is told that there is a
+/// store already.
 #[test]
 fn services_that_start_at_once_are_kept_out_by_an_owner_alone() {
     let scratch = tempfile::tempdir().unwrap();
@@ -249,7 +251,8 @@ fn a_full_store_can_be_emptied() {
 #[test]
 fn a_full_store_lets_go_of_tables_whose_list_has_no_room_left() {
     let store = Store::anonymous(&Options { cleaners: 0, ..Options::with_limit(32 << 20) }).unwrap();
-    // Each takes sixteen bytes more than its name, and so does the default table; the list has a checksum, and begins with 2048 bytes.
+    // Each takes sixteen bytes more than its name, and so does the default table; the list has a checksum,
+    // and begins with 2048 bytes.
     let letters = ["a", "b", "c", "d", "e", "f", "g", "h"];
     let names = letters.map(|letter| letter.repeat(if letter == "h" { 104 } else { 255 }));
     assert_eq!(names.iter().map(|name| 16 + name.len()).sum::<usize>() + 16 + "default".len() + 8, 2048);

@@ -18,7 +18,8 @@ use crate::sound::Store;
 const TOLD: u64 = 0;
 /// The keys that an owner writes to, in turn.
 const KEYS: u64 = 1000;
-/// What a worker can be asked: to tell whether there is an owner and what it reads, to drop its handle, to end.
+/// What a worker can be asked: to tell whether there is an owner and what it reads, to drop its handle, to
+/// end.
 const TELL: u8 = b't';
 const DROP: u8 = b'd';
 const END: u8 = b'e';
@@ -45,7 +46,8 @@ fn pipes() -> (Duty, Worker) {
 }
 
 impl Duty {
-    /// Reads by an inherited handle until it is asked to end. Other tests' children have copies of the pipes, so these do not end.
+    /// Reads by an inherited handle until it is asked to end. Other tests' children have copies of the pipes,
+    /// so these do not end.
     fn serve(mut self, store: Handle) -> i32 {
         thread::spawn(|| {
             thread::sleep(2 * LONGEST);
@@ -114,8 +116,8 @@ fn key(write: u64) -> u64 {
     1 + write % KEYS
 }
 
-/// A process that owns a store that `make` makes, forks a worker, and then writes for ever. The number of the last write that was
-/// completed is in the file `written`.
+/// A process that owns a store that `make` makes, forks a worker, and then writes for ever. The number of the
+/// last write that was completed is in the file `written`.
 fn owner(written: &Path, make: impl FnOnce() -> Store) -> (Child, Worker) {
     let (duty, worker) = pipes();
     let owner = fork(|| {

@@ -292,8 +292,8 @@ fn store(options: &Options) -> Store {
     Store::anonymous(options).unwrap()
 }
 
-/// Fills a store with what stays, until it takes no more, and makes a little room: so that it is cleaned, and refuses something now and then.
-/// Fills a store, and then deletes one record of so many.
+/// Fills a store with what stays, until it takes no more, and makes a little room: so that it is cleaned, and
+/// refuses something now and then. Fills a store, and then deletes one record of so many.
 pub(crate) fn fill(store: &Store, share: usize) {
     let ballast = store.create_table("ballast", TableOptions::default()).unwrap();
     let full = (0..1 << 20).find(|key| ballast.put(*key, [0; 100]).is_err()).expect("it is full some time");

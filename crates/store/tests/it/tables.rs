@@ -108,7 +108,8 @@ fn a_table_is_emptied_under_fire() {
     });
 }
 
-/// While its records cannot be removed yet, who writes to it in a full store waits: there is room as soon as they can.
+/// While its records cannot be removed yet, who writes to it in a full store waits: there is room as soon as
+/// they can.
 #[test]
 fn a_full_table_that_is_emptied_under_fire_is_not_full() {
     let store = small();

@@ -233,7 +233,8 @@ fn to_append_nothing_takes_nothing() {
     assert_eq!((store.usage(), table.get("log").unwrap()), before);
 }
 
-/// Of a value in parts only a small record expires, which may be one of many in a segment, or lie where somebody is still writing.
+/// Of a value in parts only a small record expires, which may be one of many in a segment, or lie where
+/// somebody is still writing.
 #[test]
 fn long_values_that_have_expired_make_room_for_others() {
     for (cleaners, rounds) in [(0, 1), (0, 2), (1, 1), (1, 2)] {
@@ -243,7 +244,8 @@ fn long_values_that_have_expired_make_room_for_others() {
         let value = vec![7; 1 << 20];
         let soon = Put::default().until(SystemTime::now() + Duration::from_secs(2));
         let late = Put::default().ttl(Duration::from_hours(10_000));
-        // The second time their records come to where short-lived ones are, beside each one that stays for long.
+        // The second time their records come to where short-lived ones are, beside each one that stays for
+        // long.
         let put = |key: &u64| {
             let late = table.put_with(key + 1000, "", &late).is_ok();
             late && (0..rounds).all(|_| table.put_with(*key, &value, &soon).is_ok())

@@ -1,13 +1,14 @@
-//! Witnesses: other processes that read while a history goes on, and write down what they see. When it is over, what they saw is held
-//! against what was there, with kinds, versions and expiries.
+//! Witnesses: other processes that read while a history goes on, and write down what they see. When it is
+//! over, what they saw is held against what was there, with kinds, versions and expiries.
 //!
 //! ```text
 //! board: | stop | ready | begun | done |     the step that the owner has begun, and the last that it has done
 //! sight: | table | key | done before | begun after | what was there |     five words, in a file for each witness
 //! ```
 //!
-//! A sight is right if what it tells was there after one of the steps from the one that was done when the witness began to look to the one
-//! that was begun when it had looked; and of no key a witness sees something older than what it saw before.
+//! A sight is right if what it tells was there after one of the steps from the one that was done when the
+//! witness began to look to the one that was begun when it had looked; and of no key a witness sees something
+//! older than what it saw before.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -204,7 +205,8 @@ impl Past {
         Self::push(states, step, table.get(&key_of(key)).map_or(ABSENT, digest));
     }
 
-    /// Says what is wrong with what one witness saw. Gives how many sights were of something that was changing.
+    /// Says what is wrong with what one witness saw. Gives how many sights were of something that was
+    /// changing.
     fn judge(&self, sights: impl Iterator<Item = Sight>) -> Result<usize, String> {
         let (never, mut seen, mut changing) = (vec![(0, ABSENT)], HashMap::new(), 0);
         for sight in sights {
@@ -220,7 +222,8 @@ impl Past {
     }
 }
 
-/// Takes steps while witnesses look; then they are heard. Gives how many looks they took at what was changing.
+/// Takes steps while witnesses look; then they are heard. Gives how many looks they took at what was
+/// changing.
 fn watch(options: &Options, seed: u64, keys: u64, prepare: impl FnOnce(&Store)) -> usize {
     const WITNESSES: u64 = 2;
     let scratch = tempfile::tempdir().unwrap();

@@ -4,8 +4,9 @@
 //! record:  number, length ──►  | part 0, full | part 1, full | … | the last, as long as is left, or longer |
 //! ```
 //!
-//! Which parts of a number there are is not kept, only how many bytes they have and where the last of them ends: no two are alike and none
-//! is longer than full, so these are equal only if all before the last are there and full. That takes memory in proportion to values.
+//! Which parts of a number there are is not kept, only how many bytes they have and where the last of them
+//! ends: no two are alike and none is longer than full, so these are equal only if all before the last are
+//! there and full. That takes memory in proportion to values.
 //!
 //! The last part may be longer than its record says: an owner died while it appended.
 
@@ -53,7 +54,8 @@ impl Parted {
         value.end = value.end.max(part.saturating_mul(PART_LEN).saturating_add(len));
     }
 
-    /// Compares what is named with what is there. Nothing is being written or removed, so none of it may be noted as such.
+    /// Compares what is named with what is there. Nothing is being written or removed, so none of it may be
+    /// noted as such.
     pub(super) fn compare(self, region: &Region, report: &mut Report) {
         for (id, value) in self.0 {
             if let Some(finding) = value.finding() {
