@@ -1,7 +1,7 @@
 //! A connection as others see it: what `CLIENT LIST` says of it, and what they send to it.
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -23,6 +23,10 @@ pub(crate) struct Client {
     /// The place of its last command in the table, and one.
     pub(crate) command: AtomicUsize,
     pub(crate) input_len: AtomicUsize,
+    pub(crate) channels: AtomicUsize,
+    pub(crate) patterns: AtomicUsize,
+    /// Requests that are queued in a transaction; -1 where none was begun.
+    pub(crate) queued: AtomicI64,
     pub(crate) names: Mutex<Names>,
     outbox: Mutex<Vec<u8>>,
     has_mail: AtomicBool,
@@ -52,6 +56,9 @@ impl Client {
             command: AtomicUsize::new(0),
             input_len: AtomicUsize::new(0),
             names: Mutex::new(Names { user: "default".into(), ..Names::default() }),
+            channels: AtomicUsize::new(0),
+            patterns: AtomicUsize::new(0),
+            queued: AtomicI64::new(-1),
             outbox: Mutex::default(),
             has_mail: AtomicBool::new(false),
             is_killed: AtomicBool::new(false),
@@ -98,6 +105,11 @@ impl Client {
 
     fn outbox(&self) -> MutexGuard<'_, Vec<u8>> {
         self.outbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it listens to channels or patterns.
+    pub(crate) fn listens(&self) -> bool {
+        self.channels.load(Relaxed) + self.patterns.load(Relaxed) > 0
     }
 
     /// Seconds since it came, and since it last sent something.

@@ -64,6 +64,12 @@ impl Session {
         self.version == Version::Two && self.subscriptions.len() > 0
     }
 
+    /// Lets others see how many requests are queued.
+    pub(crate) fn show_transaction(&self) {
+        let queued = self.transaction.as_ref().map_or(-1, |transaction| transaction.len() as i64);
+        self.client.queued.store(queued, Relaxed);
+    }
+
     /// Lets `EXEC` refuse what was queued, if a transaction was begun.
     pub(crate) fn break_transaction(&mut self) {
         if let Some(transaction) = &mut self.transaction {

@@ -111,8 +111,8 @@ impl ClientType {
         }
     }
 
-    fn of(_: &Client) -> Self {
-        Self::Normal
+    fn of(client: &Client) -> Self {
+        if client.listens() { Self::Pubsub } else { Self::Normal }
     }
 }
 
@@ -124,8 +124,15 @@ fn line(shared: &Shared, client: &Client) -> String {
         0 => "NULL",
         at => shared.commands.at(at - 1).name,
     };
+    let queued = client.queued.load(Relaxed);
+    let flags = match (client.listens(), queued >= 0) {
+        (false, false) => "N",
+        (true, false) => "P",
+        (false, true) => "x",
+        (true, true) => "Px",
+    };
     format!(
-        "id={} addr={} laddr={} fd=-1 name={} age={age} idle={idle} flags=N db={} sub=0 psub=0 ssub=0 multi=-1 qbuf={} \
+        "id={} addr={} laddr={} fd=-1 name={} age={age} idle={idle} flags={flags} db={} sub={} psub={} ssub=0 multi={queued} qbuf={} \
          qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={command} user={} \
          redir=-1 resp={} lib-name={} lib-ver={}",
         client.id,
@@ -133,6 +140,8 @@ fn line(shared: &Shared, client: &Client) -> String {
         client.local_addr,
         names.name,
         client.database.load(Relaxed),
+        client.channels.load(Relaxed),
+        client.patterns.load(Relaxed),
         client.input_len.load(Relaxed),
         names.user,
         client.resp.load(Relaxed),

@@ -77,6 +77,7 @@ impl<'b> Burst<'b> {
             return self.queue(request);
         }
         let outcome = self.run(command, request);
+        self.session.show_transaction();
         if outcome.is_err() {
             stats.count_failed(command.at);
         }
@@ -93,6 +94,7 @@ impl<'b> Burst<'b> {
         let len_max = self.shared.config.query_len_max();
         let transaction = self.session.transaction.as_mut().expect("one was begun");
         transaction.queue(request.to_owned(), len_max).inspect_err(|_| self.session.break_transaction())?;
+        self.session.show_transaction();
         Encoder::new(self.output, self.session.version).simple("QUEUED");
         Ok(())
     }

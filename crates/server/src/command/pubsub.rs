@@ -1,6 +1,7 @@
 //! Channels: messages to whoever listens, which are kept nowhere.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::Context;
 use crate::broker::{Broker, Topic};
@@ -28,6 +29,12 @@ impl Subscriptions {
 }
 
 impl Session {
+    /// Lets others see how much it listens to.
+    fn show_subscriptions(&self) {
+        self.client.channels.store(self.subscriptions.channels.len(), Relaxed);
+        self.client.patterns.store(self.subscriptions.patterns.len(), Relaxed);
+    }
+
     /// Listens to nothing any more.
     pub(crate) fn unsubscribe_all(&mut self, broker: &Broker) {
         for topic in [Topic::Channel, Topic::Pattern] {
@@ -35,6 +42,7 @@ impl Session {
                 broker.unsubscribe(topic, &name, &self.client);
             }
         }
+        self.show_subscriptions();
     }
 }
 
@@ -85,6 +93,7 @@ fn leave(context: &mut Context<'_>, topic: Topic, verb: &str) -> Outcome {
 
 /// Says what was done, and how many subscriptions there are now.
 fn tell(context: &mut Context<'_>, verb: &str, name: Option<&[u8]>) {
+    context.session.show_subscriptions();
     let count = context.session.subscriptions.len();
     let mut reply = context.reply();
     reply.push(3);

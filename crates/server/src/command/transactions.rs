@@ -15,7 +15,7 @@ use crate::target::Overlay;
 #[derive(Debug, Default)]
 pub(crate) struct Transaction {
     requests: Vec<OwnedRequest>,
-    len: usize,
+    size: usize,
     /// Whether one was refused, so that none is to be executed.
     is_broken: bool,
 }
@@ -29,14 +29,19 @@ pub(crate) struct Watched {
 }
 
 impl Transaction {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.requests.len()
+    }
+
     pub(crate) fn break_off(&mut self) {
         self.is_broken = true;
     }
 
-    /// Queues a request; refuses it where all of them would take more than `len_max` bytes.
-    pub(crate) fn queue(&mut self, request: OwnedRequest, len_max: usize) -> Outcome {
-        self.len += request.size();
-        if self.len > len_max {
+    /// Queues a request; refuses it where all of them would take more than `size_max` bytes.
+    pub(crate) fn queue(&mut self, request: OwnedRequest, size_max: usize) -> Outcome {
+        self.size += request.size();
+        if self.size > size_max {
             return Err(Failure::of("ERR the transaction is longer than client-query-buffer-limit"));
         }
         self.requests.push(request);

@@ -88,6 +88,27 @@ fn the_table_of_commands_is_that_of_redis() {
     assert!(commands.len() > 50);
 }
 
+#[test]
+fn others_see_what_a_client_is_at() {
+    let ours = Ours::start();
+    let (mut listener, mut other) = (ours.client(), ours.client());
+    let shown = |value: Value| match value {
+        Value::Bulk(text) => String::from_utf8(text).unwrap(),
+        other => panic!("{other:?}"),
+    };
+    listener.say("SUBSCRIBE news");
+    listener.say("PSUBSCRIBE n*");
+    let list = shown(other.say("CLIENT LIST TYPE pubsub"));
+    assert!(list.lines().count() == 1 && list.contains(" flags=P db=0 sub=1 psub=1 "), "{list}");
+    listener.say("RESET");
+    assert_eq!(shown(other.say("CLIENT LIST TYPE pubsub")), "");
+    listener.say("MULTI");
+    listener.say("PING");
+    assert!(shown(other.say("CLIENT LIST")).contains(" flags=x db=0 sub=0 psub=0 ssub=0 multi=1 "));
+    listener.say("EXEC");
+    assert!(!shown(other.say("CLIENT LIST")).contains(" flags=x "));
+}
+
 /// They could not see what the transaction has changed so far.
 #[test]
 fn commands_on_all_keys_break_a_transaction() {
