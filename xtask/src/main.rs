@@ -10,6 +10,7 @@ mod java;
 mod node;
 mod program;
 mod python;
+mod roaring;
 mod ruby;
 mod steps;
 mod stripe;

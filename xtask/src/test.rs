@@ -5,7 +5,7 @@
 
 use crate::program::{program, run, succeeds};
 use crate::steps::{self, Step};
-use crate::{Result, debian, fuzz, install, java, node, python, ruby, stripe, tidy};
+use crate::{Result, debian, fuzz, install, java, node, python, roaring, ruby, stripe, tidy};
 
 const STEPS: &[Step] = &[
     ("Debian packages", packages),
@@ -20,6 +20,7 @@ const STEPS: &[Step] = &[
     ("Ruby", ruby::test),
     ("Python", python::test),
     ("stripes: pyarrow and DuckDB", stripe::test),
+    ("sets: pyroaring", roaring::test),
     ("Java", java::test),
     ("Node", node::test),
     ("installation", install::rehearse),
