@@ -313,7 +313,6 @@ fn an_id_takes_few_bytes() {
         users.assign(&ids).unwrap();
     }
     let after = store.usage();
-    let bytes = |before: u64, after: u64| (after - before) as f64 / IDS as f64;
-    let (records, index) = (bytes(before.live, after.live), bytes(before.index, after.index));
-    assert!(records + index <= 55.0, "{records} bytes of an id, and {index} of the index");
+    let (records, index) = (after.live - before.live, after.index - before.index);
+    assert!(records + index <= 55 * IDS, "{records} bytes of {IDS} ids, and {index} of the index");
 }
