@@ -127,9 +127,10 @@ pub use hammerspace_store::Store;
 /// ```
 pub mod store {
     pub use hammerspace_store::{
-        Batch, BatchOutcome, Condition, Cursor, DEFAULT_TABLE, Entry, KEY_LEN_MAX, Key, Merged, Meta, Operation,
-        Options, Outcome, OwnedKey, Put, RegionInfo, RegionState, Reply, Report, Request, Scan, Sets, Table, TableInfo,
-        TableOptions, Universe, Usage, VALUE_LEN_MAX, Value, ValueKind, hll, regions, set,
+        Batch, BatchOutcome, Condition, Cursor, DEFAULT_TABLE, Durability, Entry, Extent, KEY_LEN_MAX, Key, LogInfo,
+        Merged, Meta, Operation, Options, Outcome, OwnedKey, Put, RegionInfo, RegionState, Reply, Report, Request,
+        Scan, Sets, Table, TableInfo, TableOptions, Universe, Usage, VALUE_LEN_MAX, Value, ValueKind, hll, log_info,
+        regions, set,
     };
 }
 

@@ -1,11 +1,12 @@
 //! The owner's handle.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use hammerspace_error::{Error, Kind, Result};
+use hammerspace_os::Dir;
 use hammerspace_os::process::ForkDetector;
 
 use crate::alloc::budget::Priority;
@@ -70,9 +71,20 @@ impl Memory {
     /// O(segments + entries of the directory), and 16,000 lookups for each value beyond 64 KiB that the last
     /// owner died over.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        Self::open_with(path, options, |_| Ok(()))
+    }
+
+    /// The same, and `begin` before any thread of the store changes anything.
+    pub fn open_with(
+        path: impl AsRef<Path>,
+        options: &Options,
+        begin: impl FnOnce(&Self) -> Result<()>,
+    ) -> Result<Self> {
         options.check_threads()?;
         let Held { file, region, lock } = store_dir::open(path.as_ref())?;
-        Self::adopt(region, file, Some(lock), options)?.start(options)
+        let memory = Self::adopt(region, file, Some(lock), options)?;
+        begin(&memory)?;
+        memory.start(options)
     }
 
     /// Owns a region whose last owner is gone.
@@ -97,7 +109,32 @@ impl Memory {
     /// Deletes a store that nobody owns. [`Kind::Busy`] where somebody does; who reads it goes on with what
     /// was there.
     pub fn remove(path: impl AsRef<Path>) -> Result<()> {
-        store_dir::remove(path.as_ref())
+        Self::remove_with(path, |_| Ok(()))
+    }
+
+    /// The same, and first what else lies in its directory.
+    pub fn remove_with(path: impl AsRef<Path>, others: impl FnOnce(&Dir) -> Result<()>) -> Result<()> {
+        store_dir::remove(path.as_ref(), others)
+    }
+
+    /// The directory that the region of a store lies in, or lay before the machine's restart.
+    pub fn place_of_region(path: impl AsRef<Path>) -> Option<PathBuf> {
+        store_dir::place_of_region(path.as_ref())
+    }
+
+    /// Stops the threads that change the region by themselves.
+    pub fn stop(&mut self) {
+        if self.fork_detector.is_same_process() {
+            self.owner.stop();
+            for thread in self.threads.drain(..) {
+                thread.join().ok();
+            }
+        }
+    }
+
+    /// Whether this is the process that opened the store, and none that was forked from it.
+    pub fn is_here(&self) -> bool {
+        self.fork_detector.is_same_process()
     }
 
     /// A region that has no name, and ends with the last process that has the handle: this one, and those
@@ -147,7 +184,10 @@ impl Memory {
         View { region: &self.owner.region }
     }
 
-    #[cfg(test)]
+    pub(crate) fn shared_owner(&self) -> &Arc<Owner> {
+        &self.owner
+    }
+
     pub(crate) fn owner(&self) -> &Owner {
         &self.owner
     }
@@ -360,12 +400,7 @@ fn initialize(region: &Region, backing: &dyn Backing) -> Result<Pool> {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if self.fork_detector.is_same_process() {
-            self.owner.stop();
-            for thread in self.threads.drain(..) {
-                thread.join().ok();
-            }
-        }
+        self.stop();
     }
 }
 

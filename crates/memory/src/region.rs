@@ -65,6 +65,7 @@ superblock! {
         LARGE = 320;
         CLOCK = 384;
         MOVED = 392;
+        WATERMARK = 448;
         PENDING = 1024;
         INTENT = 2048;
         PARTS_FIRST = 2056;
@@ -73,7 +74,6 @@ superblock! {
     }
     reserved: {
         FEATURES_INFO = 88;
-        WATERMARK = 448;
         TAIL_FIRST = 456;
         TAIL_END = 464;
     }

@@ -246,7 +246,7 @@ fn find_region(dir: &Dir) -> Result<(Description, File)> {
 
 /// Deletes a store that nobody owns, or what is left of one, and its directory if nothing else is in it. The
 /// description goes after the region: what is left of a removal that was cut short is removed by the next.
-pub(crate) fn remove(path: &Path) -> Result<()> {
+pub(crate) fn remove(path: &Path, others: impl FnOnce(&Dir) -> Result<()>) -> Result<()> {
     if path.is_file() {
         return regions::remove(path);
     }
@@ -255,6 +255,7 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
         described(&dir)?;
     }
     let _lock = lock(&dir, OWNER_ONLY)?;
+    others(&dir)?;
     clear_half_made(&dir)?;
     for name in [description::GONE, description::NAME] {
         if let Some(description) = description::read(&dir, name)? {
@@ -266,6 +267,14 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
     // Whatever else is in it is not ours.
     std::fs::remove_dir(path).ok();
     Ok(())
+}
+
+/// The directory that a store's region lies in, or lay.
+pub(crate) fn place_of_region(path: &Path) -> Option<PathBuf> {
+    let dir = Dir::open(path).ok()?;
+    let of = |name| description::read(&dir, name).ok().flatten();
+    let described = of(description::NAME).or_else(|| of(description::GONE))?;
+    described.region.parent().map(Path::to_path_buf)
 }
 
 /// What a store's directory says of it.

@@ -82,6 +82,19 @@ impl Dir {
         }
     }
 
+    /// Whether its files are in memory, and gone after the machine's restart.
+    pub fn is_in_memory(&self) -> Result<bool> {
+        #[cfg(target_os = "linux")]
+        {
+            const TMPFS: i64 = 0x0102_1994;
+            const RAMFS: i64 = 0x8584_58f6;
+            let kind = self.named("look at the file system of", "", || Ok(rustix::fs::fstatfs(&self.fd)?.f_type))?;
+            Ok([TMPFS, RAMFS].contains(&kind))
+        }
+        #[cfg(not(target_os = "linux"))]
+        Ok(false)
+    }
+
     /// Opens a directory in this one; a link to one is followed. `None` where there is none of that name.
     pub fn open_dir(&self, name: &str) -> Result<Option<Self>> {
         self.open_dir_with(name, DIR_FLAGS)
@@ -345,6 +358,13 @@ mod tests {
         assert!(!dir.is_at(&here) && !dir.is_at(&link), "another one is");
         assert!(dir.is_at(scratch.path().join("there")));
         assert!(dir.is_at("x".repeat(5000)), "who knows");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_directory_in_memory_is_told_from_others() {
+        assert!(Dir::open("/dev/shm").unwrap().is_in_memory().unwrap());
+        assert!(!Dir::open("/proc").unwrap().is_in_memory().unwrap());
     }
 
     #[test]

@@ -259,7 +259,7 @@ impl Store {
     /// changed then. O(operations), and O(value) where something is appended to a value over 64 KiB. Batches
     /// are made one at a time; changes of single keys go on beside them.
     pub fn commit(&self, batch: &Batch) -> Result<BatchOutcome> {
-        let memory = self.shared.memory()?;
+        let memory = self.shared.to_change()?;
         if !batch.tables.iter().all(|table| Arc::ptr_eq(&table.shared, &self.shared)) {
             let error = Error::new(Kind::Invalid, "a table of the batch is of another store");
             return Err(error.remedy("commit it to the store of its tables; a batch is of one store"));
@@ -278,6 +278,7 @@ impl Store {
                 run.stop,
             ) {
                 (Ok(Some(versions)), _) => {
+                    self.shared.settle(memory)?;
                     let replies = run.replies.into_iter().zip(versions);
                     return Ok(BatchOutcome::Done(
                         replies.map(|(reply, version)| Reply { version, ..reply }).collect(),

@@ -27,13 +27,16 @@ mod catalogue;
 mod catalogue_lock;
 mod condition;
 mod counting;
+mod durable;
 mod expiry;
 mod kind;
+mod opening;
 mod operation;
 mod piece;
 mod scan;
 mod sets;
 mod store;
+mod sync;
 mod table;
 mod universe;
 mod value;
@@ -42,6 +45,8 @@ mod write;
 pub use batch::{Batch, BatchOutcome};
 pub use catalogue::{TableInfo, TableOptions};
 pub use condition::{Condition, Outcome};
+pub use durable::{LogInfo, log_info};
+pub use hammerspace_disklog::{Durability, Extent};
 pub use hammerspace_error::{Error, Kind, Result};
 pub use hammerspace_memory::{
     Cursor, KEY_LEN_MAX, Key, Options, OwnedKey, RegionInfo, RegionState, Report, Usage, VALUE_LEN_MAX, regions,

@@ -1,15 +1,15 @@
 //! A store, owned or attached to.
 
 use std::fmt;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 use hammerspace_error::{Error, Kind, Result};
-use hammerspace_memory::{Memory, Options, Reader, Report, Usage, View};
+use hammerspace_memory::{Memory, Reader, Report, Usage, View};
 
 use crate::catalogue::{self, Catalogue, TableInfo, TableOptions};
 use crate::catalogue_lock::CatalogueLock;
+use crate::durable::Durable;
 use crate::table::Table;
 
 /// The table of those who name none. Every store has it; its records have versions.
@@ -22,100 +22,26 @@ pub const DEFAULT_TABLE: &str = "default";
 #[derive(Clone)]
 pub struct Store {
     pub(crate) shared: Arc<Shared>,
-    default: Table,
+    pub(crate) default: Table,
 }
 
 /// What all handles of a store have in common.
 pub(crate) struct Shared {
-    access: Access,
+    pub(crate) access: Access,
+    pub(crate) durable: Option<Durable>,
     /// The catalogue as it was last read. Readers of it never wait, so a forked child may go on with it.
-    catalogue: ArcSwap<Catalogue>,
+    pub(crate) catalogue: ArcSwap<Catalogue>,
     pub(crate) changes: CatalogueLock,
     /// Whose turn it is to give ordinals to ids.
-    universes: Mutex<()>,
+    pub(crate) universes: Mutex<()>,
 }
 
-enum Access {
-    Owner(Memory),
+pub(crate) enum Access {
+    Owner(Arc<Memory>),
     Reader(Reader),
 }
 
 impl Store {
-    /// Makes a store at `path`, a directory that is created with it, and owns it. [`Kind::Invalid`] where
-    /// there is one; a directory that the machine's restart has left without its region is none.
-    ///
-    /// [`Kind::Full`] where there is not as much memory as the limit says.
-    pub fn create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        Self::start(Access::Owner(Memory::create_with(path, options, write_catalogue)?))
-    }
-
-    /// Owns a store that nobody owns, with every completed change of its last owner. [`Kind::Busy`] where
-    /// somebody does.
-    ///
-    /// Takes milliseconds: O(segments + entries of the index's directory).
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, &Options::with_limit(0))
-    }
-
-    /// As [`open`](Self::open), with as many threads as `options` says; its other fields, but `least_hole`,
-    /// count when a store is made.
-    pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        let memory = Memory::open(path, options)?;
-        let catalogue = Catalogue::read(memory.view())?;
-        // The last owner may have died while it changed it.
-        memory.end_catalogue(catalogue.next_stamp())?;
-        for number in catalogue.dropped {
-            memory.drop_table(number)?;
-        }
-        Self::start(Access::Owner(memory))
-    }
-
-    /// Owns the store at `path`, and makes it where there is none, or where it went with the machine's
-    /// restart: for a service that starts, whatever was before. [`Kind::Busy`] where somebody owns it.
-    ///
-    /// Of `options` counts what [`open_with`](Self::open_with) says if there is a store, its limit too, which
-    /// is as it was.
-    pub fn open_or_create(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        let open = || match Self::open_with(&path, options) {
-            Err(error) if error.kind() == Kind::Missing => Err(error),
-            opened => Ok(opened),
-        };
-        // Another process may make one meanwhile, and be at its end already.
-        open().or_else(|_| Self::create(&path, options).map(Ok).or_else(|refused| open().map_err(|_| refused)))?
-    }
-
-    /// Reads a store, whether somebody owns it or not. Registers nowhere, and takes no lock and makes no
-    /// system call to read. (Only to ask whether there is an [owner](Self::has_owner) takes the store's lock
-    /// for an instant, shared, which who opens it waits for.)
-    ///
-    /// What is read is what its owner wrote, up to that instant; if the owner dies, what it left. O(1).
-    pub fn attach(path: impl AsRef<Path>) -> Result<Self> {
-        Self::start(Access::Reader(Reader::attach(path)?))
-    }
-
-    /// Deletes a store that nobody owns, region and directory; of a store whose directory is gone already,
-    /// the region's file, which [`regions`](crate::regions) finds. [`Kind::Busy`] where a process owns it;
-    /// its readers go on with what was there.
-    pub fn remove(path: impl AsRef<Path>) -> Result<()> {
-        Memory::remove(path)
-    }
-
-    /// A store without a name, which ends with its last handle. Processes that are forked from this one read
-    /// what it writes.
-    pub fn anonymous(options: &Options) -> Result<Self> {
-        let memory = Memory::anonymous(options)?;
-        write_catalogue(&memory)?;
-        Self::start(Access::Owner(memory))
-    }
-
-    fn start(access: Access) -> Result<Self> {
-        let catalogue = ArcSwap::from_pointee(Catalogue::read(access.view())?);
-        let shared =
-            Arc::new(Shared { access, catalogue, changes: CatalogueLock::default(), universes: Mutex::default() });
-        let default = Table::open(shared.clone(), DEFAULT_TABLE)?;
-        Ok(Self { shared, default })
-    }
-
     /// The table of those who name none.
     pub fn default_table(&self) -> &Table {
         &self.default
@@ -209,7 +135,8 @@ impl Store {
     /// Memory that was in use once is not given back, nor is what is live left without room: a lower limit
     /// becomes that much at least.
     pub fn set_limit(&self, limit: u64) -> Result<()> {
-        self.shared.memory()?.set_limit(limit)
+        self.shared.memory()?.set_limit(limit)?;
+        self.log().map_or(Ok(()), |log| log.set_limit(limit))
     }
 
     /// Segments whose memory does not come back, since damage hides what is in them: as far as the owner,
@@ -248,7 +175,7 @@ impl Store {
 }
 
 impl Access {
-    fn view(&self) -> View<'_> {
+    pub(crate) fn view(&self) -> View<'_> {
         match self {
             Self::Owner(memory) => memory.view(),
             Self::Reader(reader) => reader.view(),
@@ -262,7 +189,27 @@ impl Shared {
         self.access.view()
     }
 
-    /// The region, to change it.
+    /// The region, to change a record in it: not while the disk is behind, or cannot follow.
+    #[inline]
+    pub(crate) fn to_change(&self) -> Result<&Memory> {
+        let memory = self.memory()?;
+        if let Some(durable) = &self.durable {
+            memory.check()?;
+            durable.log.admit()?;
+        }
+        Ok(memory)
+    }
+
+    /// Ends a change: it is as durable as the store's changes are.
+    #[inline]
+    pub(crate) fn settle(&self, memory: &Memory) -> Result<()> {
+        match &self.durable {
+            Some(durable) => durable.settle(memory, durable.log.durability()),
+            None => Ok(()),
+        }
+    }
+
+    /// The region, as its owner.
     #[inline]
     pub(crate) fn memory(&self) -> Result<&Memory> {
         match &self.access {
@@ -289,15 +236,39 @@ impl Shared {
 
     /// Changes the catalogue in one step.
     fn change(&self, change: impl FnOnce(&mut Catalogue) -> Result<Option<u16>>) -> Result<()> {
-        let memory = self.memory()?;
+        let memory = self.to_change()?;
         // First: in a forked child the lock may be held for ever, by a thread that only the parent has.
         memory.check()?;
-        self.changes.make(|| change_catalogue(memory, change))
+        self.changes.make(|| change_catalogue(memory, change))?;
+        self.settle(memory)
     }
 }
 
+impl Drop for Shared {
+    /// Closes the log, when nobody changes anything any more.
+    fn drop(&mut self) {
+        let (Access::Owner(memory), Some(durable)) = (&mut self.access, &mut self.durable) else { return };
+        if !memory.is_here() {
+            return durable.leave();
+        }
+        durable.stop();
+        let Some(memory) = Arc::get_mut(memory) else { return };
+        memory.stop();
+        if durable.log.close().is_ok() {
+            memory.close_log();
+        }
+    }
+}
+
+/// Goes on with a list of tables: the last owner may have died while it changed it.
+pub(crate) fn adopt_catalogue(memory: &Memory) -> Result<()> {
+    let catalogue = Catalogue::read(memory.view())?;
+    memory.end_catalogue(catalogue.next_stamp())?;
+    catalogue.dropped.into_iter().try_for_each(|number| memory.drop_table(number))
+}
+
 /// Gives a store that is being made its list of tables.
-fn write_catalogue(memory: &Memory) -> Result<()> {
+pub(crate) fn write_catalogue(memory: &Memory) -> Result<()> {
     let mut catalogue = Catalogue::default();
     let stamp = catalogue.next_stamp();
     catalogue.add(DEFAULT_TABLE, TableOptions::default())?;
@@ -346,6 +317,7 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
+    use hammerspace_memory::Options;
     use hammerspace_os::process::fork::fork;
 
     use super::*;

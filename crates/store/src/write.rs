@@ -126,7 +126,10 @@ impl Table {
                 self.decide(&binding, request, old)
             });
             match updated {
-                Ok(updated) if updated.result != Verdict::Stale => return Ok(updated),
+                Ok(updated) if updated.result != Verdict::Stale => {
+                    self.shared.settle(memory)?;
+                    return Ok(updated);
+                }
                 Ok(_) => {}
                 Err(error) if self.is_retried(error.kind(), binding.get(), changes, &mut waits)? => {}
                 Err(error) => return Err(error),
@@ -256,7 +259,7 @@ impl Table {
     pub fn merge_many<O: AsRef<[u8]>>(&self, kind: ValueKind, operands: &[(Key<'_>, O)]) -> Result<()> {
         let request =
             |at: usize| Request::from(Operation::Merge { kind, operand: operands[at].1.as_ref(), expiry: None });
-        let (memory, done) = (self.shared.memory()?, Cell::new(0));
+        let (memory, done) = (self.shared.to_change()?, Cell::new(0));
         while done.get() < operands.len() {
             let (first, binding) = (done.get(), Cell::new(self.binding()));
             let merged = memory.update_many(
@@ -279,7 +282,7 @@ impl Table {
                 done.set(done.get() + 1);
             }
         }
-        Ok(())
+        self.shared.settle(memory)
     }
 }
 

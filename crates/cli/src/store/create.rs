@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use bytesize::ByteSize;
 use clap::Args;
 use hammerspace::Store;
-use hammerspace::store::Options;
+use hammerspace::store::{Durability, Options};
 use hammerspace_error::Result;
 use serde_json::json;
 
@@ -27,6 +27,10 @@ pub(crate) struct Create {
     /// Let the group read it, too
     #[arg(long)]
     group: bool,
+    /// When changes are on disk: within a second (interval), before they are acknowledged (commit), or never
+    /// (none) [default: interval; none where the directory is in memory]
+    #[arg(long, value_name = "LEVEL")]
+    durability: Option<Durability>,
 }
 
 impl Create {
@@ -34,9 +38,14 @@ impl Create {
         let mode = if self.group { 0o640 } else { 0o600 };
         let limit = self.limit.as_u64();
         let options = Options { region: self.region.clone(), mode, ..Options::with_limit(limit) };
-        let store = Store::create(&self.store, &options)?;
+        let store = Store::create_durable(&self.store, &options, self.durability)?;
+        let level = store.durability()?;
+        if self.durability.is_none() && level == Durability::None {
+            out.note("the store's directory is in memory: the store will not outlive a restart of the machine")?;
+        }
         if out.json() {
-            out.object(&json!({ "store": self.store.to_string_lossy(), "limit": store.usage().limit }))?;
+            let (path, limit) = (self.store.to_string_lossy(), store.usage().limit);
+            out.object(&json!({ "store": path, "limit": limit, "durability": level.name() }))?;
         }
         Ok(Outcome::Found)
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | get, exists, ttl, scan, export, count, info, top | anybody, also while a process owns the store |
 //! | put, append, incr, min, max, expire, persist, delete | anybody, while nobody owns the store: they own it themselves |
-//! | table, raise, verify, create, remove | likewise |
+//! | table, raise, verify, create, durability, sync, repair, remove | likewise |
 //! | count, set | to read anybody, to write likewise |
 //! | list | anybody; it looks for regions, not at a store |
 //! | stress | makes a store of its own |
@@ -14,6 +14,7 @@ mod bound;
 mod count;
 mod create;
 mod delete;
+mod durability;
 mod exists;
 mod expire;
 mod export;
@@ -29,10 +30,12 @@ mod put;
 mod raise;
 mod records;
 mod remove;
+mod repair;
 mod scan;
 mod set;
 pub(crate) mod shown;
 mod stress;
+mod sync;
 mod table;
 mod target;
 mod top;
@@ -76,6 +79,9 @@ pub(crate) enum Verb {
     List(list::List),
     Top(top::Top),
     Raise(raise::Raise),
+    Durability(durability::Level),
+    Sync(sync::Sync),
+    Repair(repair::Repair),
     Verify(verify::Verify),
     Stress(stress::Stress),
     Remove(remove::Remove),
@@ -107,6 +113,9 @@ impl Verb {
             Self::List(verb) => verb.run(out),
             Self::Top(verb) => verb.run(out),
             Self::Raise(verb) => verb.run(out),
+            Self::Durability(verb) => verb.run(out),
+            Self::Sync(verb) => verb.run(out),
+            Self::Repair(verb) => verb.run(out),
             Self::Verify(verb) => verb.run(out),
             Self::Stress(verb) => verb.run(out),
             Self::Remove(verb) => verb.run(out),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use hammerspace::Store;
-use hammerspace::store::TableInfo;
+use hammerspace::store::{LogInfo, TableInfo, log_info};
 use hammerspace_error::Result;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
@@ -32,7 +32,33 @@ pub(super) struct Overview {
     cleaning_cost: f64,
     /// Bytes in use for each key, `None` without any.
     bytes_per_key: Option<u64>,
+    log: Option<Log>,
     tables: Vec<Table>,
+}
+
+#[derive(Serialize)]
+struct Log {
+    durability: &'static str,
+    bytes: u64,
+    segments: u64,
+    /// The number of the last change, and up to which changes are on disk.
+    last_change: u64,
+    durable: u64,
+}
+
+impl Log {
+    fn of(path: &Path, store: &Store) -> Result<Option<Self>> {
+        // The number on disk first: it never overtakes the other.
+        let (durable, last_change) = (store.durable(), store.last_change());
+        let log = log_info(path)?;
+        Ok(log.map(|LogInfo { durability, bytes, segments, .. }| Self {
+            durability: durability.name(),
+            bytes,
+            segments,
+            last_change,
+            durable,
+        }))
+    }
 }
 
 #[derive(Serialize)]
@@ -64,6 +90,7 @@ impl Overview {
             moved: usage.moved,
             cleaning_cost: usage.cleaning_cost(),
             bytes_per_key: usage.in_use().checked_div(keys),
+            log: Log::of(path, store)?,
             tables: tables.collect(),
         })
     }
@@ -82,6 +109,13 @@ impl fmt::Display for Overview {
         }
         let (moved, written) = (HumanBytes(self.moved), HumanBytes(self.written));
         writeln!(f, "cleaning     {moved} moved for {written} written, {:.2} for 1", self.cleaning_cost)?;
+        match &self.log {
+            None => writeln!(f, "durability   none: it ends with the next restart of the machine")?,
+            Some(Log { durability, bytes, segments, last_change, durable }) => {
+                writeln!(f, "durability   {durability}: change {durable} of {last_change} is on disk")?;
+                writeln!(f, "log          {} in {segments} segments", HumanBytes(*bytes))?;
+            }
+        }
         for Table { name, versions, keys } in &self.tables {
             let versions = if *versions { "with versions" } else { "without versions" };
             writeln!(f, "table        {name}, {} keys, {versions}", HumanCount(*keys))?;

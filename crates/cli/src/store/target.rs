@@ -1,14 +1,16 @@
 //! What most verbs are about: a store, one of its tables, a key in it.
 
+use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hammerspace::Store;
-use hammerspace::store::{DEFAULT_TABLE, OwnedKey, Table};
+use hammerspace::store::{DEFAULT_TABLE, Options, OwnedKey, Table};
 use hammerspace_error::{Error, Kind, Result};
 
+use crate::progress::Progress;
 use crate::values::bytes;
 
 /// A table of a store.
@@ -29,8 +31,17 @@ impl Place {
 
     /// The table, to write, which keeps the store owned.
     pub(super) fn own(&self) -> Result<Table> {
-        Store::open(&self.store)?.table(&self.table)
+        open(&self.store)?.table(&self.table)
     }
+}
+
+/// Owns a store, and shows how far it is recovered if that takes long.
+pub(super) fn open(store: &Path) -> Result<Store> {
+    let bar = OnceCell::new();
+    Store::open_telling(store, &Options::with_limit(0), &|done, all| {
+        let bar = bar.get_or_init(|| Progress::bytes("recover", all));
+        bar.add(done - bar.done());
+    })
 }
 
 /// How keys begin.

@@ -69,7 +69,8 @@ fn answers_in_json() {
 fn what_is_made_and_removed_is_told_in_json() {
     let place = Place::new();
     let told = |line: &str| place.run(&format!("store {line} --json")).ends(0).object();
-    assert_eq!(told("create s --limit 32MiB --region ."), json!({ "store": "s", "limit": 32 << 20 }));
+    let created = json!({ "store": "s", "limit": 32 << 20, "durability": "interval" });
+    assert_eq!(told("create s --limit 32MiB --region ."), created);
     assert_eq!(told("table s words"), json!({ "created": "words" }));
     place.run("store put s a 1 --table words").ends(0);
     place.run("store put s 7 12 --integer --kind add --table words").ends(0);
@@ -440,4 +441,37 @@ fn the_help_of_every_verb_has_an_example() {
         !place.run(&format!("store {verb} --help")).ends(0).text().contains(&format!("hammerspace store {verb} "))
     });
     assert_eq!(without.collect::<Vec<_>>(), Vec::<&str>::new());
+}
+
+#[test]
+fn what_is_put_outlives_a_restart_of_the_machine() {
+    let place = Place::new();
+    place.run("store create s --limit 32MiB --region .").ends(0);
+    place.run("store put s a 1").ends(0);
+    let restart = || {
+        let is_region = |name: &str| name.starts_with("hammerspace-");
+        let entries = std::fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap());
+        entries.filter(|entry| is_region(&entry.file_name().to_string_lossy())).for_each(|region| {
+            std::fs::remove_file(region.path()).unwrap();
+        });
+    };
+    restart();
+    assert!(place.run("store get s a").ends(4).stderr.contains("hammerspace store sync"));
+    place.run("store create s --limit 32MiB --region .").ends(2);
+    place.run("store sync s").ends(0);
+    assert_eq!(place.run("store get s a").ends(0).text(), "1");
+    assert_eq!(place.run("store durability s commit --json").ends(0).object(), json!({ "durability": "commit" }));
+    restart();
+    place.run("store put s b 2").ends(0);
+    assert_eq!(place.run("store get s a").ends(0).text(), "1");
+    restart();
+    let mut manifest = place.read("s/manifest");
+    manifest[20] ^= 1;
+    place.write("s/manifest", manifest);
+    assert!(place.run("store sync s").ends(3).stderr.contains("store repair"));
+    let repaired = place.run("store repair s --limit 32MiB --json").object();
+    assert_eq!((&repaired["keys"], repaired["lost"].as_array().unwrap().len()), (&json!(2), 1));
+    place.run("store durability s none").ends(0);
+    restart();
+    place.run("store create s --limit 32MiB --region .").ends(0);
 }

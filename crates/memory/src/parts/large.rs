@@ -168,6 +168,11 @@ pub(crate) fn remove_all(owner: &Owner, id: u64) {
     }
 }
 
+/// Removes the parts of this number beyond the first `len` bytes, which a record names.
+pub(crate) fn remove_unnamed(owner: &Owner, id: u64, len: u64) {
+    remove_from(owner, id, len.div_ceil(PART_LEN));
+}
+
 /// Says whether there was one.
 fn remove_part(owner: &Owner, id: u64, part: u64) -> bool {
     let region = &owner.region;

@@ -15,6 +15,7 @@ use crate::index::bucket::HomeBucket;
 use crate::index::directory::{Place, next_prefix};
 use crate::read::prefetched::ask_for_record;
 use crate::read::{self, Meta, RecordMeta};
+use crate::record::Record;
 use crate::record::key::OwnedKey;
 use crate::region::Region;
 
@@ -67,14 +68,32 @@ pub struct Item {
     pub(crate) is_large: bool,
 }
 
-/// Appends the records of the next home to `items`. Gives the cursor after it, or `None` at the end.
-pub(crate) fn step(region: &Region, table: u16, mut at: Cursor, items: &mut Vec<Item>) -> Result<Option<Cursor>> {
+/// Appends a table's records of the next home to `items`. Gives the cursor after it, or `None` at the end.
+pub(crate) fn step(region: &Region, table: u16, at: Cursor, items: &mut Vec<Item>) -> Result<Option<Cursor>> {
+    let take = |record: Record| {
+        (record.header.table() == table).then(|| {
+            let mut value = Vec::new();
+            record.value(region).append_to(&mut value);
+            let meta = RecordMeta::of(region, record).meta();
+            Item { key: record.key(region), value, meta, is_large: record.header.is_large() }
+        })
+    };
+    step_with(region, at, &take, items)
+}
+
+/// The same of all tables, with what `take` makes of a record. A record that changes meanwhile is taken anew.
+pub(crate) fn step_with<T>(
+    region: &Region,
+    mut at: Cursor,
+    take: &impl Fn(Record) -> Option<T>,
+    items: &mut Vec<T>,
+) -> Result<Option<Cursor>> {
     if at.bucket == 0 {
         at.depth = Place::of(region, at.prefix).depth(region);
     }
     let mut hash = at.prefix;
     loop {
-        let depth = visit(region, table, hash, at, items)?.max(at.depth);
+        let depth = visit(region, hash, at, take, items)?.max(at.depth);
         hash = next_prefix(hash, depth);
         if hash == 0 || !at.covers(hash) {
             break;
@@ -87,7 +106,13 @@ pub(crate) fn step(region: &Region, table: u16, mut at: Cursor, items: &mut Vec<
 }
 
 /// Appends the records of one home of the page for `hash`; gives the page's depth.
-fn visit(region: &Region, table: u16, hash: u64, at: Cursor, items: &mut Vec<Item>) -> Result<u32> {
+fn visit<T>(
+    region: &Region,
+    hash: u64,
+    at: Cursor,
+    take: &impl Fn(Record) -> Option<T>,
+    items: &mut Vec<T>,
+) -> Result<u32> {
     let (start, bucket) = (items.len(), at.bucket);
     for _ in 0..read::TRIES {
         let place = Place::of(region, hash);
@@ -100,14 +125,7 @@ fn visit(region: &Region, table: u16, hash: u64, at: Cursor, items: &mut Vec<Ite
             home(bucket),
             // A page may have more than the cursor's prefix where an owner died while it was split.
             |slot| at.covers(slot.prefix()),
-            |record| {
-                (record.header.table() == table).then(|| {
-                    let mut value = Vec::new();
-                    record.value(region).append_to(&mut value);
-                    let meta = RecordMeta::of(region, record).meta();
-                    Item { key: record.key(region), value, meta, is_large: record.header.is_large() }
-                })
-            },
+            take,
             items,
         );
         if is_read && place.is_current_after(region) {

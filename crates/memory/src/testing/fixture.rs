@@ -10,9 +10,12 @@ pub(crate) const TABLE: TableId = TableId { number: 1, is_versioned: false };
 
 /// A store of so many segments of so many bytes.
 pub(crate) fn small(segments: u64, segment_size: u64) -> Memory {
+    Memory::anonymous(&options(segments, segment_size)).unwrap()
+}
+
+/// What it is made with.
+pub(crate) fn options(segments: u64, segment_size: u64) -> Options {
     let geometry = Geometry { segment_size, segments_max: segments, buckets: 4 };
     let limit = segments * segment_size;
-    let options =
-        Options { geometry: Some(geometry), cleaners: 0, writers: 1, seed: Some(1), ..Options::with_limit(limit) };
-    Memory::anonymous(&options).unwrap()
+    Options { geometry: Some(geometry), cleaners: 0, writers: 1, seed: Some(1), ..Options::with_limit(limit) }
 }

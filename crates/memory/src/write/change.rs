@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::parts::large::{self, VALUE_LEN_MAX};
 use crate::read::{Meta, RecordMeta};
 use crate::record::Record;
+use crate::record::header::SEQUENCE_SHIFT;
 use crate::record::key::OwnedKey;
 use crate::region::Region;
 
@@ -48,10 +49,20 @@ impl Old<'_> {
     }
 
     /// The bytes of the value that lie in its record: those of a value in parts say where these are.
-    pub(crate) fn value_in_record(&self) -> Vec<u8> {
+    pub fn value_in_record(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.record.value(self.region).append_to(&mut bytes);
         bytes
+    }
+
+    /// Whether its value lies in parts, which are records of their own.
+    pub fn is_large(&self) -> bool {
+        self.record.header.is_large()
+    }
+
+    /// The sequence of its last whole write, if it keeps one.
+    pub fn sequence(&self) -> Option<u64> {
+        self.record.version(self.region).map(|version| version >> SEQUENCE_SHIFT)
     }
 
     /// The number of its table.

@@ -1,6 +1,7 @@
 //! The store beside a twin, its verbs one by one, its errors, and other processes that look at it.
 mod batches;
 mod counting;
+mod durable;
 mod errors;
 mod forks;
 mod golden;

@@ -1,0 +1,4 @@
+//! The log as its callers see it.
+
+mod faults;
+mod histories;
