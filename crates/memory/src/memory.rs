@@ -386,7 +386,7 @@ fn initialize(region: &Region, backing: &dyn Backing) -> Result<Pool> {
     let mut pool = Pool::default();
     let root = region.layout.directory(0, 0);
     backing.back(region, root, region.layout.directory(0, 1) - root)?;
-    let Some([page, spare]) = pool.take_index_pages(region, backing, Priority::Cleaner)? else {
+    let Some([page, spare]) = pool.first_pieces(region, backing)? else {
         let finding = format!("a limit of {} segments is too small for a store", region.load(LIMIT));
         return Err(Error::new(Kind::Invalid, finding).remedy("allow it more memory"));
     };

@@ -21,7 +21,7 @@ use crate::clean::passes::Passes;
 use crate::clean::purge::Dropped;
 use crate::clean::threads::Wakeup;
 use crate::index::bucket::{Locked, Patience, stuck};
-use crate::index::directory::Place;
+use crate::index::directory::{NOWHERE, Place};
 use crate::index::slot::Slot;
 use crate::index::split::{self, Unsplit};
 use crate::options::Options;
@@ -187,6 +187,9 @@ impl Owner {
         let _turn = lock(&self.splits);
         if !place.is_current(region) {
             return Ok(());
+        }
+        if place.entry.page(region) == NOWHERE {
+            return Err(place.damaged());
         }
         if place.root.depth() == place.depth(region) && place.root.depth() < region.layout.depth_max {
             let next = region.layout.directory(place.root.which() ^ 1, 0);

@@ -242,7 +242,7 @@ fn record_ref<'r>(region: &'r Region, at: &AtomicU64, slot: Slot) -> Option<Reco
 /// neither changes meanwhile. It is as good as empty.
 #[cold]
 fn leads_nowhere(region: &Region, slot: Slot) -> bool {
-    region.layout.segment_of(slot.address()).is_none() || region.has_expired(slot.address())
+    region.generation(slot.address()).is_none() || region.has_expired(slot.address())
 }
 
 /// What `take` makes of the record that a slot names, if it was that record all the time.
@@ -250,7 +250,7 @@ fn look<T>(region: &Region, at: &AtomicU64, slot: Slot, take: impl FnOnce(Record
     let Some(RecordRef { record, generation }) = record_ref(region, at, slot) else {
         return if leads_nowhere(region, slot) { Lookup::Nothing } else { Lookup::Changed };
     };
-    let taken = take(record);
+    let taken = if record.fits(region) { take(record) } else { None };
     if generation.still_holds() { taken.map_or(Lookup::Nothing, Lookup::Hit) } else { Lookup::Changed }
 }
 
@@ -299,7 +299,6 @@ mod tests {
     use crate::region::geometry::{Geometry, WORD};
     use crate::region::segment::Segment;
     use crate::sync::Ordering::Release;
-    use crate::sync::Words;
     use crate::testing::fixture::{TABLE, small};
     use crate::write::update::TableId;
 
@@ -322,8 +321,7 @@ mod tests {
     fn what_is_in_a_segment_that_has_expired_is_absent() {
         for is_announced in [false, true] {
             let geometry = Geometry { segment_size: 4096, segments_max: 4, buckets: 4 };
-            let words = Words::zeros(geometry.region_len()).unwrap();
-            let region = Region::create(words, geometry, 7, 9, 4096).unwrap();
+            let region = crate::testing::fixture::region(geometry);
             let region = if is_announced { region.with_segment_expiry() } else { region };
             let (key, segment) = (Key::Integer(1), Segment::new(&region, 1));
             initialize(&region, region.layout.segment(0));

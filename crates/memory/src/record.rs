@@ -39,10 +39,12 @@ pub(crate) struct Record {
     pub(crate) size: u64,
 }
 
-/// Bytes of the extension at `address`.
+/// The first word of the extension of the record at `address`: 0 where that does not lie in the record's
+/// segment.
 #[cold]
-fn extension_len(region: &Region, address: u64) -> u64 {
-    WORD * (1 + (region.load(address) >> 32 & 0xff))
+fn extension(region: &Region, address: u64, header: Header) -> u64 {
+    let prefix = header.prefix();
+    if region.layout.holds(address, prefix + WORD) { region.load(address + prefix) } else { 0 }
 }
 
 impl Record {
@@ -52,17 +54,21 @@ impl Record {
         Self { address, header, extension: 0, size: header.size() }
     }
 
-    /// Looks at the record at `address`; the value is not shorter than the header says.
+    /// The record at `address`, if a segment is there that has its memory.
+    #[inline]
+    pub(crate) fn of(region: &Region, address: u64) -> Option<Self> {
+        region.generation(address).map(|_| Self::at(region, address))
+    }
+
+    /// Looks at the record at `address`, which lies in a segment that has its memory; the value is not
+    /// shorter than the header says.
     #[inline]
     pub(crate) fn at(region: &Region, address: u64) -> Self {
         let header = Header(region.load(address));
-        let extension = if header.is_extended() { extension_len(region, address + header.prefix()) } else { 0 };
+        let extension =
+            if header.is_extended() { WORD * (1 + (extension(region, address, header) >> 32 & 0xff)) } else { 0 };
         // Reads do not ask for the size. So nothing above may: else it would be worked out for them too.
         Self { address, header, extension, size: header.size() + extension }
-    }
-
-    fn extension_address(self) -> u64 {
-        self.address + self.header.prefix()
     }
 
     /// The same record at another address, with this header; its extension moves along.
@@ -74,7 +80,15 @@ impl Record {
     /// Whether it may be a record: those bits are zero that always are.
     #[inline]
     pub(crate) fn can_be(self, region: &Region) -> bool {
-        self.header.can_be() && (!self.header.is_extended() || region.load(self.extension_address()) >> 40 == 0)
+        self.header.can_be() && (!self.header.is_extended() || extension(region, self.address, self.header) >> 40 == 0)
+    }
+
+    /// Whether its key and its value end in its segment, behind which there may be no memory.
+    #[inline]
+    pub(crate) fn fits(self, region: &Region) -> bool {
+        let size = region.layout.segment_size;
+        let end = self.value_address() - self.address + self.header.value_len() as u64;
+        (self.address & (size - 1)) + end <= size
     }
 
     /// Refuses a record that runs out of its segment: an owner must not count, copy or write there.
@@ -115,7 +129,7 @@ impl Record {
     /// Its value, if it is the record of this key of this table.
     #[inline]
     pub(crate) fn value_of<'r>(self, region: &'r Region, table: u16, key: Key<'_>) -> Option<Bytes<'r>> {
-        if self.header.table() != table || !self.header.has_key_as_long_as(key) {
+        if self.header.table() != table || !self.header.has_key_as_long_as(key) || !self.fits(region) {
             return None;
         }
         let words = region.words(self.key_address());
@@ -292,13 +306,28 @@ mod tests {
         assert!(!record(&memory).header.is_extended() && value(&memory) == 5_u64.to_le_bytes());
     }
 
+    /// Behind a segment there may be no memory.
+    #[test]
+    fn nothing_of_a_record_is_looked_for_behind_its_segment() {
+        let memory = extended();
+        let (region, record) = (memory.view().region, record(&memory));
+        let end = (record.address / 4096 + 1) * 4096;
+        let [last, next] = [end - 8, end].map(|at| region.load(at));
+        region.store(end, u64::MAX);
+        region.store(end - 8, record.header.0);
+        assert_eq!(Record::at(region, end - 8).extension, 8, "no more than its first word");
+        assert!(!Record::at(region, end - 8).fits(region) && record.fits(region));
+        region.store(end - 8, last);
+        region.store(end, next);
+    }
+
     #[test]
     fn an_extension_that_cannot_be_is_no_record() {
         let memory = extended();
         let (region, record) = (memory.view().region, record(&memory));
         assert!(record.can_be(region));
         for bit in 40..64 {
-            region.store(record.extension_address(), EXTENSION[0] | 1 << bit);
+            region.store(record.address + record.header.prefix(), EXTENSION[0] | 1 << bit);
             assert!(!record.can_be(region));
         }
         assert!(!Record::new(0, Header(1 << 63)).can_be(region), "nor is a header with the last bit");

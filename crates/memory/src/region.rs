@@ -3,11 +3,13 @@
 //! What always holds:
 //! 1. Everything in a region is a little-endian word of eight bytes, loaded and stored atomically. There is
 //!    no slice of it, no pointer in it, and no lock around it that a reader could meet.
-//! 2. A word outside the region reads as zero. So a reader may follow any address a damaged region gives it.
+//! 2. A word outside the region reads as zero. Inside of it, no address is followed to where there is no
+//!    memory (`backed.rs`). So a reader may follow any address that a damaged region gives it.
 //! 3. The words of the superblock up to `SEED` never change once `MAGIC` is there, which is written last.
 //! 4. A region that uses a feature says so in `FEATURES_*` (`features.rs`) before the first byte of it is
 //!    written.
 
+pub(crate) mod backed;
 pub(crate) mod counters;
 pub(crate) mod features;
 pub(crate) mod geometry;
@@ -19,6 +21,7 @@ use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Access, File};
 
 use crate::read::now;
+use crate::region::backed::Backed;
 use crate::region::features::SEGMENT_EXPIRY;
 use crate::region::geometry::{BUCKET, Geometry, Layout, WORD};
 use crate::region::segment::state_of;
@@ -130,7 +133,8 @@ static ZEROS: [AtomicU64; 8] = [const { AtomicU64::new(0) }; 8];
 
 /// The words of a region, and what it says of itself.
 pub(crate) struct Region {
-    words: Words,
+    pub(crate) words: Words,
+    pub(crate) backed: Backed,
     pub(crate) layout: Layout,
     /// Of the hashes of keys; each region has its own, so that nobody can choose keys that collide.
     pub(crate) seed: u64,
@@ -141,7 +145,7 @@ pub(crate) struct Region {
 impl Region {
     /// Makes a region of zeros one of this geometry, seeded with `seed`.
     pub(crate) fn create(words: Words, geometry: Geometry, store: u128, seed: u64, page_size: u64) -> Result<Self> {
-        let region = Self { words, layout: Layout::of(geometry.check()?), seed, features: 0 };
+        let region = Self { words, backed: Backed::new(), layout: Layout::of(geometry.check()?), seed, features: 0 };
         for (field, value) in [
             (FORMAT, FORMAT_WORD),
             (STORE_LOW, store as u64),
@@ -202,12 +206,12 @@ impl Region {
         for word in (0..counters / WORD).chain(self.layout.segment(0) / WORD..self.words.len() as u64) {
             words[word as usize].store(self.load(word * WORD), Ordering::Relaxed);
         }
-        Self { words, layout: self.layout, seed: self.seed, features: self.features }
+        Self { words, layout: self.layout, seed: self.seed, features: self.features, backed: Backed::new() }
     }
 
     /// A region that `describe` has accepted.
     pub(crate) fn open(words: Words, geometry: Geometry) -> Self {
-        let mut region = Self { words, layout: Layout::of(geometry), seed: 0, features: 0 };
+        let mut region = Self { words, backed: Backed::new(), layout: Layout::of(geometry), seed: 0, features: 0 };
         (region.seed, region.features) = (region.load(SEED), region.load(FEATURES_READ));
         region
     }
@@ -255,7 +259,7 @@ impl Region {
 
     /// Bytes of the segments that were never used and may be.
     pub(crate) fn untaken(&self) -> u64 {
-        self.load(LIMIT).saturating_sub(self.load(SEGMENTS_FRESH)) * self.layout.segment_size
+        self.limit().saturating_sub(self.load(SEGMENTS_FRESH)) * self.layout.segment_size
     }
 
     /// Asks for the line of the cache that `address` lies in.
@@ -264,11 +268,13 @@ impl Region {
         hammerspace_os::prefetch(&self.words, (address / WORD) as usize);
     }
 
-    /// The word that holds the generation of the segment at `address`; `None` where no segment is.
+    /// The word that holds the generation of the segment at `address`; `None` where no segment is that has
+    /// all its memory.
     #[inline]
     pub(crate) fn generation(&self, address: u64) -> Option<Generation<'_>> {
-        let word = self.word(Layout::generation(self.layout.segment_of(address)?));
-        Some(Generation { word, seen: word.load(Ordering::Acquire) })
+        let word = self.word(Layout::generation(self.segment_of(address)?));
+        let seen = word.load(Ordering::Acquire);
+        (seen != 0).then_some(Generation { word, seen })
     }
 
     /// Whether the segment at `address` has expired, and so all that is in it.
@@ -279,7 +285,7 @@ impl Region {
 
     #[cold]
     fn segment_has_expired(&self, address: u64) -> bool {
-        let expiry = self.layout.segment_of(address).map_or(0, |segment| self.load(Layout::expiry(segment)));
+        let expiry = self.segment_of(address).map_or(0, |segment| self.load(Layout::expiry(segment)));
         expiry != 0 && expiry <= now()
     }
 

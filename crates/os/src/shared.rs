@@ -101,6 +101,19 @@ impl Shared {
         }
     }
 
+    /// Brings `len` bytes from `offset` on into memory as a load would, but answers `false` where a load would end the process
+    /// (SIGBUS): a file system that is full has no memory for what was never written. A kernel that cannot tell (before
+    /// 5.14) is believed to have it.
+    pub fn populate_read(&self, offset: u64, len: u64) -> bool {
+        let page = page_size() as u64;
+        let start = offset / page * page;
+        let end = (offset + len).next_multiple_of(page);
+        let Some(at) = self.range(start, end - start) else { return false };
+        // SAFETY: the range lies in our mapping. Populating changes no byte; where it fails, nothing has happened.
+        let read = retry_on_intr(|| unsafe { madvise(at, (end - start) as usize, Advice::LinuxPopulateRead) });
+        matches!(read, Ok(()) | Err(Errno::INVAL))
+    }
+
     /// Where this range starts, if it is one and lies in the mapping.
     fn range(&self, offset: u64, len: u64) -> Option<*mut c_void> {
         let end = offset.checked_add(len)?;

@@ -9,15 +9,16 @@ use crate::{File, Map};
 
 /// A little-endian 64-bit number at a fixed, aligned place in a file, read at the cost of one load.
 ///
-/// Writers change it with [`File::write_at`], which a shared mapping shows at once. Not by a store through a mapping:
-/// on a full copy-on-write disk that store would be a SIGBUS, where the write is an error.
+/// Writers change it with [`File::write_at`], which a shared mapping shows at once. Not by a store through a
+/// mapping: on a full copy-on-write disk that store would be a SIGBUS, where the write is an error.
 pub struct Word {
     map: Map,
     offset: usize,
 }
 
 impl Word {
-    /// Watches the word at `offset` of `file`. Invalid where the file is too short for it, or the offset unaligned.
+    /// Watches the word at `offset` of `file`. Invalid where the file is too short for it, or the offset
+    /// unaligned.
     pub fn new(file: &File, offset: usize) -> Result<Self> {
         let map = Map::new(file)?;
         if !offset.is_multiple_of(size_of::<u64>()) || map.mapped_len() < offset + size_of::<u64>() {
@@ -30,9 +31,9 @@ impl Word {
     /// The number as it is now. What its writer did before changing it is visible after this.
     #[inline]
     pub fn load(&self) -> u64 {
-        // SAFETY: `new` checked that eight bytes of the mapping lie at the offset, aligned, since mappings start on a page
-        // and live as long as `self`. Other processes may write the word at any time: it is read atomically, and no
-        // slice over it is ever made.
+        // SAFETY: `new` checked that eight bytes of the mapping lie at the offset, aligned, since mappings
+        // start on a page and live as long as `self`. Other processes may write the word at any time: it is
+        // read atomically, and no slice over it is ever made.
         let word = unsafe { AtomicU64::from_ptr(self.map.start().add(self.offset).cast()) };
         u64::from_le(word.load(Ordering::Acquire))
     }

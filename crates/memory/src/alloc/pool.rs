@@ -18,7 +18,7 @@ use hammerspace_error::Result;
 
 use crate::alloc::budget::{Budget, Extent, Priority};
 use crate::region::segment::{Segment, SegmentState, Stream};
-use crate::region::{LIMIT, Region, SEGMENTS_FRESH};
+use crate::region::{Region, SEGMENTS_FRESH};
 
 /// What is free. One for a region, behind a lock.
 #[derive(Default)]
@@ -75,7 +75,7 @@ impl Pool {
 
     /// Segments that were never used, nor made ready.
     fn untouched(region: &Region) -> u64 {
-        region.load(LIMIT).saturating_sub(region.load(SEGMENTS_FRESH))
+        region.limit().saturating_sub(region.load(SEGMENTS_FRESH))
     }
 
     /// Whether segments should be made ready.
@@ -180,6 +180,13 @@ impl Pool {
         self.free.push_back(segment);
     }
 
+    /// Two pages for a new index, in a segment that has all of its memory: lookups need not ask then how much
+    /// it has.
+    pub(crate) fn first_pieces(&mut self, region: &Region, backing: &dyn Backing) -> Result<Option<[u64; 2]>> {
+        self.take_for_index(region, backing, Priority::Cleaner)?;
+        self.take_index_pages(region, backing, Priority::Cleaner)
+    }
+
     /// Two pages for a split. `None` if there is no room for them.
     pub(crate) fn take_index_pages(
         &mut self,
@@ -205,8 +212,8 @@ impl Pool {
             let segment = self.claim(region);
             // First: should the owner die here, nobody must take it for a free one that was in use, and so
             // has its memory.
-            Segment::new(region, segment).set_usage(SegmentState::Index);
-            self.begin_index(region, segment);
+            Segment::new(region, segment).begin_pages();
+            self.index_segments += 1;
             self.growing.push(segment);
         }
         let Some(segment) = self.growing.last().map(|number| Segment::new(region, *number)) else { return false };
@@ -216,9 +223,11 @@ impl Pool {
             return false;
         }
         self.pages.push(page);
+        // In this order: no owner finds pages in use that have no memory.
+        segment.set_backed(segment.used() + size);
         segment.set_used(segment.used() + size);
-        segment.set_backed(segment.used());
         if segment.used() == region.layout.segment_size {
+            segment.end_pages();
             self.uncollapsed.extend(self.growing.pop());
         }
         true
@@ -227,18 +236,13 @@ impl Pool {
     /// Takes a segment that has its memory for the index. `false` if there is none left for this.
     fn take_for_index(&mut self, region: &Region, backing: &dyn Backing, priority: Priority) -> Result<bool> {
         let Some(segment) = self.take(region, backing, priority)? else { return Ok(false) };
-        let segment = self.begin_index(region, segment);
+        let segment = Segment::new(region, segment);
+        segment.begin(SegmentState::Index, 0);
+        self.index_segments += 1;
         segment.set_used(region.layout.segment_size);
         let pages = region.layout.index_pages_per_segment();
         self.pages.extend((0..pages).rev().map(|page| segment.start() + page * region.layout.index_page_size));
         Ok(true)
-    }
-
-    fn begin_index<'r>(&mut self, region: &'r Region, segment: u64) -> Segment<'r> {
-        let segment = Segment::new(region, segment);
-        segment.begin(SegmentState::Index, 0);
-        self.index_segments += 1;
-        segment
     }
 }
 
@@ -249,6 +253,7 @@ mod tests {
     use hammerspace_error::{Error, Kind};
 
     use super::*;
+    use crate::region::LIMIT;
     use crate::region::geometry::Geometry;
     use crate::sync::Words;
 

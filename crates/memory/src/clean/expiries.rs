@@ -208,11 +208,9 @@ mod tests {
     use crate::read::walk::Walk;
     use crate::record::key::Key;
     use crate::recover::adopt::adopt;
-    use crate::region::SEGMENTS_FRESH;
     use crate::region::geometry::Geometry;
     use crate::region::segment::Stream;
     use crate::sound::Memory;
-    use crate::sync::Words;
     use crate::sync::scheduled::{run, take_turns};
     use crate::testing::fixture::{TABLE, small};
     use crate::testing::flaw::Flaw;
@@ -239,8 +237,7 @@ mod tests {
 
     fn region() -> Region {
         let geometry = Geometry { segment_size: 4096, segments_max: 4, buckets: 4 };
-        let region = Region::create(Words::zeros(geometry.region_len()).unwrap(), geometry, 0, 0, 4096).unwrap();
-        region.store(SEGMENTS_FRESH, 4);
+        let region = crate::testing::fixture::region(geometry);
         (0..4).for_each(|number| Segment::new(&region, number).begin(SegmentState::Closed(Stream::LONG), 0));
         region
     }

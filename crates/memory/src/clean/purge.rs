@@ -14,7 +14,7 @@ use crate::owner::Owner;
 use crate::read::walk::Walk;
 use crate::record::Record;
 use crate::region::segment::{Segment, SegmentState};
-use crate::region::{Generation, Region, SEGMENTS_FRESH};
+use crate::region::{Generation, Region};
 use crate::sync::Ordering::{Acquire, Release};
 use crate::sync::{AtomicU64, Mutex, lock};
 use crate::testing::flaw::Flaw;
@@ -48,7 +48,7 @@ impl Purge {
     fn next<'r>(&mut self, region: &'r Region) -> Option<(Segment<'r>, Generation<'r>)> {
         let mask = self.tables.iter().fold(0, |mask, table| mask | 1 << (table % 64));
         // Those that come into use meanwhile have none.
-        let found = (self.next..region.load(SEGMENTS_FRESH)).find_map(|number| {
+        let found = (self.next..region.segments()).find_map(|number| {
             let segment = Segment::new(region, number);
             // First the generation: who begins another use changes it first, and says last what use that is.
             let generation = region.generation(segment.start())?;

@@ -103,15 +103,13 @@ mod tests {
     use super::*;
     use crate::region::geometry::Geometry;
     use crate::region::segment::SegmentState;
-    use crate::sync::Words;
 
     const SIZE: u64 = 64 << 10;
 
     /// A region of so many full segments, of which segment `n` has `dead(n)` dead bytes.
     fn region(segments: u64, dead: impl Fn(u64) -> u64) -> Region {
         let geometry = Geometry { segment_size: SIZE, segments_max: segments, buckets: 4 };
-        let region = Region::create(Words::zeros(geometry.region_len()).unwrap(), geometry, 0, 0, 4096).unwrap();
-        region.store(SEGMENTS_FRESH, segments);
+        let region = crate::testing::fixture::region(geometry);
         for segment in (0..segments).map(|number| Segment::new(&region, number)) {
             segment.begin(SegmentState::Closed(Stream::LONG), 0);
             segment.set_used(SIZE);

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use hammerspace_error::{Error, Kind, Result};
 
 use crate::index::REACH_MAX;
-use crate::index::directory::Place;
+use crate::index::directory::{NOWHERE, Place};
 use crate::index::slot::Slot;
 use crate::region::Region;
 use crate::region::geometry::{BUCKET, SLOTS, WORD};
@@ -225,6 +225,9 @@ impl<'r> Locked<'r> {
         let mut patience = Patience::new();
         loop {
             let home = HomeBucket::new(region, place, hash);
+            if home.page == NOWHERE {
+                return Err(place.damaged());
+            }
             if home.try_lock(place, incarnation) {
                 return Ok(Self(home));
             }
@@ -288,6 +291,25 @@ mod tests {
     use super::*;
     use crate::record::key::Key;
     use crate::testing::fixture::{TABLE, small};
+
+    /// Or else a writer would lock a word that all regions of the process have in common.
+    #[test]
+    fn an_entry_that_names_no_page_is_refused_to_writers_and_hides_keys_from_readers() {
+        let memory = small(32, 4096);
+        let key = Key::Integer(1);
+        memory.put(TABLE, key, b"value").unwrap();
+        let region = memory.view().region;
+        let place = Place::of(region, memory.hash(TABLE, key));
+        let at = place.root.address(region, place.root.index(memory.hash(TABLE, key)));
+        for entry in [u64::MAX, 0, place.entry.0 | 1 << 40] {
+            region.store(at, entry);
+            let refused = memory.put(TABLE, key, b"other").unwrap_err();
+            assert_eq!(refused.kind(), Kind::Corrupt, "{refused}");
+            assert!(memory.view().get(TABLE.number, key, &mut Vec::new()).unwrap().is_none());
+        }
+        region.store(at, place.entry.0);
+        assert!(memory.put(TABLE, key, b"other").unwrap().before().is_some());
+    }
 
     /// A lock that nobody will open, as damage can close it: an owner finds out, and goes on with other keys.
     #[test]

@@ -17,7 +17,7 @@ use hammerspace_error::{Error, Kind, Result};
 use crate::index::slot::Slot;
 use crate::region::geometry::BUCKET;
 use crate::region::segment::{Segment, SegmentState};
-use crate::region::{ROOT, Region, SEGMENTS_FRESH};
+use crate::region::{LIMIT, ROOT, Region};
 use crate::sync::Ordering::{Acquire, Relaxed};
 use crate::sync::fence;
 
@@ -32,17 +32,26 @@ impl Root {
 
     #[inline]
     pub(crate) fn load(region: &Region) -> Self {
-        Self(region.load(ROOT))
+        region.root()
     }
 
     /// Refuses a root by which nothing could be found, or looked for in good time.
     pub(crate) fn check(region: &Region) -> Result<Self> {
-        let root = Self::load(region);
-        if root.depth() <= region.layout.depth_max && root == Self::new(root.which(), root.depth()) {
+        let root = Self(region.load(ROOT));
+        let (at, finding) = if !root.can_be(region) || root != Self::load(region) {
+            (ROOT, format!("the root {:#x} of the index is none", root.0))
+        } else if region.limit() != region.load(LIMIT) {
+            (LIMIT, format!("the region may have {} segments, it says, and has no tables for them", region.load(LIMIT)))
+        } else {
             return Ok(root);
-        }
-        let error = Error::new(Kind::Corrupt, format!("the root {:#x} of the index is none", root.0)).at(ROOT);
+        };
+        let error = Error::new(Kind::Corrupt, finding).at(at);
         Err(error.remedy("delete the store and create it anew"))
+    }
+
+    /// Whether it is one by its bits.
+    pub(crate) fn can_be(self, region: &Region) -> bool {
+        self.depth() <= region.layout.depth_max && self == Self::new(self.which(), self.depth())
     }
 
     pub(crate) fn which(self) -> u64 {
@@ -67,6 +76,9 @@ impl Root {
     }
 }
 
+/// In place of a page that has no memory: outside of every region, and so are all its buckets.
+pub(crate) const NOWHERE: u64 = 1 << 62;
+
 const NUMBER_SHIFT: u32 = 8;
 const NUMBER: u64 = (1 << 36) - 1;
 
@@ -79,10 +91,17 @@ impl Entry {
         Self(region.layout.index_page_number(page) << NUMBER_SHIFT | u64::from(depth))
     }
 
-    /// Where its page starts.
+    /// Where its page starts, by its own word: there may be no memory.
+    #[inline]
+    pub(crate) fn claimed_piece(self, region: &Region) -> u64 {
+        region.layout.index_page(self.0 >> NUMBER_SHIFT & NUMBER)
+    }
+
+    /// Where its page starts; [`NOWHERE`] if that is no place that has memory.
     #[inline]
     pub(crate) fn page(self, region: &Region) -> u64 {
-        region.layout.index_page(self.0 >> NUMBER_SHIFT & NUMBER)
+        let page = self.claimed_piece(region);
+        if region.has_page(page) { page } else { NOWHERE }
     }
 
     pub(crate) fn depth(self) -> u32 {
@@ -93,9 +112,8 @@ impl Entry {
     /// root's.
     pub(crate) fn is_page_of(self, region: &Region, root: Root) -> bool {
         let page = self.page(region);
-        let number = region.layout.segment_of(page).filter(|number| *number < region.load(SEGMENTS_FRESH));
-        let segment = number.map(|number| Segment::new(region, number));
-        segment.is_some_and(|segment| segment.state() == SegmentState::Index && page - segment.start() < segment.used())
+        Segment::of(region, page)
+            .is_some_and(|segment| segment.state() == SegmentState::Index && page - segment.start() < segment.used())
             && self == Self::new(region, page, self.depth())
             && self.depth() <= root.depth()
     }
@@ -137,6 +155,14 @@ impl Place {
     /// directory says.
     pub(crate) fn depth(self, region: &Region) -> u32 {
         self.entry.depth().min(self.root.depth()).min(region.layout.depth_max)
+    }
+
+    /// That its entry names no page of the index.
+    #[cold]
+    pub(crate) fn damaged(self) -> Error {
+        let finding = format!("the directory's entry {:#x} names no page of the index", self.entry.0);
+        let error = Error::new(Kind::Corrupt, finding).at(self.at);
+        error.remedy("attach to it and save what can be read, then remove the store and create it anew")
     }
 
     /// Whether the directory still says what it said.

@@ -158,7 +158,6 @@ fn publish(region: &Region, hash: u64, to: [u64; 2], depth: u32) {
 mod tests {
     use super::*;
     use crate::region::geometry::Geometry;
-    use crate::sync::Words;
 
     /// More than a home's keys may take.
     const BUCKETS: u64 = 32;
@@ -166,7 +165,7 @@ mod tests {
     /// A region with three pages, of which the first is in use.
     fn region() -> (Region, [u64; 3]) {
         let geometry = Geometry { segment_size: 8192, segments_max: 1, buckets: BUCKETS };
-        let region = Region::create(Words::zeros(geometry.region_len()).unwrap(), geometry, 7, 9, 4096).unwrap();
+        let region = crate::testing::fixture::region(geometry);
         let pages = [0, 1, 2].map(|page| region.layout.segment(0) + page * region.layout.index_page_size);
         initialize(&region, pages[0]);
         (region, pages)

@@ -211,7 +211,7 @@ fn named_len(owner: &Owner, id: u64, hash: u64) -> Result<u64> {
     let region = &owner.region;
     let mut len = 0;
     Locked::of(region, hash, owner.incarnation)?.0.for_each(|_, slot| {
-        let record = Record::at(region, slot.address());
+        let Some(record) = Record::of(region, slot.address()).filter(|record| record.fits(region)) else { return };
         len = Old { region, record }.large().filter(|large| large.id == id).map_or(len, |large| large.len);
     });
     Ok(len)

@@ -35,15 +35,18 @@ impl<'r> Prefetched<'r> {
         Self { hash, place: Place::of(region, hash), slot: None }
     }
 
+    /// Asks for the home, wherever the entry says that it is: to ask for what has no memory does nothing.
     #[inline]
-    fn home(self, region: &'r Region) -> HomeBucket<'r> {
-        HomeBucket::new(region, self.place, self.hash)
+    fn ask_for_home(self, region: &Region) {
+        let page = self.place.entry.claimed_piece(region);
+        region.prefetch(HomeBucket::at(region, page, self.hash & region.layout.bucket_mask, self.hash).address());
     }
 
     /// Looks at the buckets, for the slot.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see `read::read_prefetched`")]
+    #[inline(always)]
     pub(crate) fn look(self, region: &'r Region) -> Self {
-        Self { slot: self.home(region).find(|at, slot| Some((at, slot))), ..self }
+        Self { slot: HomeBucket::new(region, self.place, self.hash).find(|at, slot| Some((at, slot))), ..self }
     }
 }
 
@@ -72,7 +75,7 @@ pub(crate) fn for_each_prefetched<'r>(
         }
         if step < count {
             let prefetched = Prefetched::start(region, hash(step));
-            region.prefetch(prefetched.home(region).address());
+            prefetched.ask_for_home(region);
             waiting[place(step)] = prefetched;
         }
     }
@@ -83,7 +86,7 @@ pub(crate) fn for_each_prefetched<'r>(
 #[inline]
 pub(crate) fn ask_for_home(region: &Region, hash: u64) -> Place {
     let prefetched = Prefetched::start(region, hash);
-    region.prefetch(prefetched.home(region).address());
+    prefetched.ask_for_home(region);
     prefetched.place
 }
 

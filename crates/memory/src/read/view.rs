@@ -196,8 +196,9 @@ impl View<'_> {
         let root = Root::load(region);
         let entries = 1_u64 << root.depth();
         let step = (entries / INDEX_PAGES_COUNTED).max(1);
-        let is_key =
-            |slot: &Slot| !slot.is_reserved() && Record::at(region, slot.address()).header.table() != TABLE_OF_PARTS;
+        let is_key = |slot: &Slot| {
+            Record::of(region, slot.address()).is_some_and(|record| record.header.table() != TABLE_OF_PARTS)
+        };
         // In shares of an entry, as small as the directory is deep: nothing is rounded before the end.
         let mut shares = 0;
         for index in (0..entries).step_by(step as usize) {

@@ -120,8 +120,16 @@ fn check_tables(region: &Region) -> Result<()> {
             return Err(corrupt(at, format!("{name} is {segments}, and there are {most} segments at most")));
         }
     }
+    let (fresh, limit) = (region.load(SEGMENTS_FRESH), region.load(LIMIT));
+    if fresh > limit {
+        return Err(corrupt(SEGMENTS_FRESH, format!("{fresh} segments were used, and {limit} may be")));
+    }
     Root::check(region)?;
-    for number in 0..region.load(SEGMENTS_FRESH) {
+    if let Some(number) = (fresh..limit).find(|number| !Segment::new(region, *number).is_unused()) {
+        let finding = format!("SEGMENTS_FRESH is {fresh}, and segment {number} was used");
+        return Err(corrupt(SEGMENTS_FRESH, finding));
+    }
+    for number in 0..fresh {
         if let Some(finding) = Segment::new(region, number).fault() {
             return Err(corrupt(region.layout.usage(number), finding));
         }
@@ -299,6 +307,32 @@ mod tests {
         assert_ne!(region.load(INCARNATION), incarnation);
     }
 
+    /// To walk over it or to empty its pages would be to touch what has no memory.
+    #[test]
+    fn a_use_without_memory_is_refused() {
+        let memory = filled();
+        let region = memory.view().region;
+        let fresh = region.load(SEGMENTS_FRESH);
+        let segment = Segment::new(region, fresh);
+        region.store(SEGMENTS_FRESH, fresh + 1);
+        for (usage, used) in [
+            (SegmentState::Closed(Stream::LONG), 0),
+            (SegmentState::Index, 8 << 10),
+            (SegmentState::Open(Stream::LONG), 64),
+        ] {
+            segment.set_usage(usage);
+            segment.set_used(used);
+            let refused = adopt(region).map(drop).unwrap_err();
+            assert_eq!(refused.kind(), Kind::Corrupt, "{usage:?}: {refused}");
+        }
+        segment.set_usage(SegmentState::Free);
+        segment.set_used(0);
+        adopt(region).unwrap();
+        region.store(SEGMENTS_FRESH, 1);
+        assert_eq!(adopt(region).map(drop).unwrap_err().kind(), Kind::Corrupt, "a segment in use that was never used");
+        region.store(SEGMENTS_FRESH, fresh + 1);
+    }
+
     #[test]
     fn no_lock_of_the_dead_looks_like_ours() {
         assert_eq!(next_incarnation(u64::MAX), INCARNATION_STEP - 1, "no more bits than a lock has");
@@ -318,12 +352,14 @@ mod tests {
     #[test]
     fn what_may_have_no_memory_gets_it_before_it_is_used() {
         let memory = filled();
+        // The first segment of the index has all its memory at once, a later one page by page.
+        (400..2000).for_each(|key| assert!(memory.put(TABLE, Key::Integer(key), b"value").is_ok()));
         let region = memory.view().region;
         let fresh = region.load(SEGMENTS_FRESH);
         region.store(SEGMENTS_FRESH, fresh + 1);
         let index = (0..fresh)
             .map(|number| Segment::new(region, number))
-            .find(|one| one.state() == SegmentState::Index)
+            .find(|one| one.state() == SegmentState::Index && one.is_unused())
             .unwrap();
         assert!(index.used() < region.layout.segment_size);
         let (pool, ..) = adopt(region).unwrap();

@@ -23,7 +23,7 @@ use crate::recover::verify::parts::Parted;
 use crate::region::counters::{Counted, INTERNAL_TABLES};
 use crate::region::geometry::SLOTS;
 use crate::region::segment::{Segment, SegmentState};
-use crate::region::{Region, SEGMENTS_FRESH};
+use crate::region::{LIMIT, ROOT, Region, SEGMENTS_FRESH};
 
 /// Findings that are kept; more are counted.
 const FINDINGS_MAX: usize = 20;
@@ -70,9 +70,8 @@ pub(crate) fn verify(region: &Region) -> Report {
     let mut report = Report::default();
     let (mut named, mut shown, mut parted) = (HashMap::new(), HashSet::new(), Parted::default());
     let root = Root::load(region);
-    if root.depth() > region.layout.depth_max {
-        report.fault(|| format!("the directory has depth {}, of at most {}", root.depth(), region.layout.depth_max));
-        return report;
+    if region.load(ROOT) != root.0 {
+        report.fault(|| format!("the root {:#x} of the index is none", region.load(ROOT)));
     }
     let mut index = 0;
     while index < 1 << root.depth() {
@@ -119,7 +118,7 @@ fn verify_piece(
     report: &mut Report,
 ) {
     let page = entry.page(region);
-    let segment = region.layout.segment_of(page).map(|number| Segment::new(region, number));
+    let segment = Segment::of(region, page);
     if segment.is_none_or(|segment| segment.state() != SegmentState::Index)
         || !page.is_multiple_of(region.layout.index_page_size)
     {
@@ -167,16 +166,16 @@ fn verify_slot(
     report: &mut Report,
 ) -> Option<Record> {
     let address = slot.address();
-    let number = region.layout.segment_of(address);
     let end = |segment: Segment<'_>| segment.start() + segment.used().min(region.layout.segment_size);
-    let holder = number.map(|number| Segment::new(region, number)).filter(|segment| match segment.state() {
-        SegmentState::Open(_)
-        | SegmentState::Closed(_)
-        | SegmentState::Cleaning(_)
-        | SegmentState::Filling(_)
-        | SegmentState::Batch(_) => address < end(*segment),
-        SegmentState::Free | SegmentState::Index | SegmentState::Tail(_) => false,
-    });
+    let holder =
+        region.generation(address).and_then(|_| Segment::of(region, address)).filter(|segment| match segment.state() {
+            SegmentState::Open(_)
+            | SegmentState::Closed(_)
+            | SegmentState::Cleaning(_)
+            | SegmentState::Filling(_)
+            | SegmentState::Batch(_) => address < end(*segment),
+            SegmentState::Free | SegmentState::Index | SegmentState::Tail(_) => false,
+        });
     let Some(segment) = holder else {
         report.fault(|| format!("the slot at {at} names {address}, where no record is"));
         return None;
@@ -216,8 +215,9 @@ fn verify_walk(region: &Region, segment: Segment<'_>, live: u64, report: &mut Re
 
 fn verify_ledger(region: &Region, named: &HashMap<u64, u64>, report: &mut Report) {
     let fresh = region.load(SEGMENTS_FRESH);
-    if fresh > region.layout.segments_max {
-        report.fault(|| format!("{fresh} segments were used, of {}", region.layout.segments_max));
+    if fresh != region.segments() || region.limit() != region.load(LIMIT) {
+        let limit = region.load(LIMIT);
+        report.fault(|| format!("{fresh} segments were used, of {limit} that may be; there are {}", region.segments()));
     }
     for segment in Segment::all(region) {
         let live = named.get(&segment.number).copied().unwrap_or(0);

@@ -88,7 +88,7 @@ impl Region {
     #[inline]
     fn has_counters(&self, table: u16) -> bool {
         let (word, bit) = bit_of(block_of(table));
-        is_counted(table) && self.load(word) & bit != 0
+        is_counted(table) && self.load(word) & bit != 0 && self.has_counters_of(block_of(table))
     }
 
     /// Says that the counters of a block have memory.

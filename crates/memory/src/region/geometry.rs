@@ -179,11 +179,16 @@ impl Layout {
         self.segments + (segment << self.segment_shift)
     }
 
-    /// The segment that an address lies in, if it lies in one.
+    /// Which segment an address lies in, if it lies behind the tables: that segment may be none.
+    #[inline]
+    pub(crate) fn segment_at(&self, address: u64) -> Option<u64> {
+        Some(address.checked_sub(self.segments)? >> self.segment_shift)
+    }
+
+    /// The segment that an address lies in, if it lies in one that there may ever be.
     #[inline]
     pub(crate) fn segment_of(&self, address: u64) -> Option<u64> {
-        let segment = address.checked_sub(self.segments)? >> self.segment_shift;
-        (segment < self.segments_max).then_some(segment)
+        self.segment_at(address).filter(|segment| *segment < self.segments_max)
     }
 
     /// Whether `len` bytes from `address` on lie in one segment.

@@ -12,15 +12,17 @@
 //!   (`holes.rs`).
 //! - `tables` has the bit of each table that a record here is of: whoever forgets a table looks nowhere else.
 //!   It is set before anything names the record, and it stays until the segment begins a new use.
-//! - `backed` is how many bytes from the segment's start have memory.
+//! - `backed` is how many bytes from the segment's start have memory. A segment whose generation is not 0 has
+//!   all of it; an index segment that gets its memory page by page keeps generation 0 until then
+//!   (`backed.rs`).
 //! - `dead`, `expiring`, `first` and `last` are hints: a wrong one costs time or memory, never correctness.
 //! - Only the owner reads and writes the segment usage table. Readers know segments by their entry alone.
 
 use crate::index::bucket::Patience;
 use crate::record::Record;
 use crate::record::header::Header;
+use crate::region::Region;
 use crate::region::geometry::{Layout, WORD};
-use crate::region::{Region, SEGMENTS_FRESH};
 use crate::sync::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::{AtomicU64, fence};
 use crate::testing::flaw::Flaw;
@@ -127,13 +129,12 @@ impl<'r> Segment<'r> {
 
     /// Those that are or were in use, in order.
     pub(crate) fn all(region: &'r Region) -> impl Iterator<Item = Self> {
-        let fresh = region.load(SEGMENTS_FRESH).min(region.layout.segments_max);
-        (0..fresh).map(|number| Self::new(region, number))
+        (0..region.segments()).map(|number| Self::new(region, number))
     }
 
     /// The segment that an address lies in. `None` is what damage makes of an address.
     pub(crate) fn of(region: &'r Region, address: u64) -> Option<Self> {
-        region.layout.segment_of(address).map(|number| Self::new(region, number))
+        region.segment_of(address).map(|number| Self::new(region, number))
     }
 
     pub(crate) fn start(self) -> u64 {
@@ -156,7 +157,12 @@ impl<'r> Segment<'r> {
         if !is_possible || self.backed() > self.region.layout.segment_size {
             return Some(format!("segment {} counts {used} bytes, and {} with memory", self.number, self.backed()));
         }
-        None
+        let has_memory = match SegmentState::of(usage) {
+            SegmentState::Free => true,
+            SegmentState::Index => !self.is_unused() || used <= self.backed(),
+            _ => !self.is_unused(),
+        };
+        (!has_memory).then(|| format!("segment {} has use {usage:#x}, and was never given memory for it", self.number))
     }
 
     pub(crate) fn set_usage(self, usage: SegmentState) {
@@ -319,6 +325,18 @@ impl<'r> Segment<'r> {
         fence(Release);
     }
 
+    /// Begins the first use of a segment, for index pages that get their memory one by one. Its generation
+    /// stays 0.
+    pub(crate) fn begin_pages(self) {
+        self.reset(0);
+        self.set_usage(SegmentState::Index);
+    }
+
+    /// Says that a segment has all its memory, which was begun with none.
+    pub(crate) fn end_pages(self) {
+        self.generation().store(1, Release);
+    }
+
     /// Begins a new use of a free segment: from here on its bytes may change.
     ///
     /// The generation changes first. A reader that still has an address in the former use finds it changed
@@ -329,10 +347,15 @@ impl<'r> Segment<'r> {
         let generation = self.generation();
         // Released: who sees it sees the slots too that had to change before the segment could become free.
         generation.store(generation.load(Relaxed).wrapping_add(1), Release);
+        self.reset(clock);
+        self.set_usage(usage);
+    }
+
+    /// Counts nothing in it yet.
+    fn reset(self, clock: u64) {
         for (word, value) in [(1, 0), (2, 0), (3, clock), (4, 0), (5, 0), (6, u64::MAX), (7, 0)] {
             self.region.word(self.usage + word * WORD).store(value, Relaxed);
         }
-        self.set_usage(usage);
     }
 }
 

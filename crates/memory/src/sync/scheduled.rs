@@ -260,6 +260,10 @@ impl Words {
     }
 
     pub(crate) fn populate(&self, _: u64, _: u64) {}
+
+    pub(crate) fn populate_read(&self, _: u64, _: u64) -> bool {
+        true
+    }
 }
 
 impl Deref for Words {

@@ -99,10 +99,9 @@ impl<'k> Target<'k> {
     #[inline]
     pub(crate) fn find_in<'r>(&self, region: &'r Region, home: HomeBucket<'r>) -> Option<Found<'r>> {
         home.find(|at, slot| {
-            // Damage may have made the slot lead nowhere.
-            region.layout.segment_of(slot.address())?;
             ask_for_record(region, slot);
-            let record = Record::at(region, slot.address());
+            // Damage may have made the slot lead nowhere.
+            let record = Record::of(region, slot.address())?;
             let is_it = record.is_of(region, self.table.number, self.key);
             is_it.then_some(Found { at, slot, old: Old { region, record } })
         })

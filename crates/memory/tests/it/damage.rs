@@ -128,7 +128,7 @@ fn damage(rng: &mut Rng, words: &Shared, used: &[usize]) -> (usize, u64) {
 
 /// Puts, merges, deletes, expires records of all kinds, until there is an error that does not come of being
 /// full.
-fn fill(memory: &Memory, seed: u64) -> Result<()> {
+pub(crate) fn fill(memory: &Memory, seed: u64) -> Result<()> {
     let mut rng = Rng::with_seed(seed);
     let (long, text) = (vec![FILLER; 70_000], [b'k'; 40]);
     let has_parts = memory.view().usage().segment_size > 1 << 16;
@@ -232,7 +232,7 @@ fn count_panics() {
 }
 
 /// Does something that must come to an end.
-fn in_time<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
+pub(crate) fn in_time<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (end, is_over) = mpsc::channel();
     let thread = thread::spawn(move || {
         let done = work();

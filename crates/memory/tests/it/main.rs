@@ -13,3 +13,4 @@ mod processes;
 mod refusals;
 mod sound;
 mod threads;
+mod unbacked;
