@@ -132,6 +132,9 @@ impl<'o> Request<'o> {
     #[inline]
     pub(crate) fn check(&self, table: &Table) -> Result<()> {
         match self.operation {
+            // Such values can be any bytes.
+            Operation::Put { kind: ValueKind::Bytes | ValueKind::Append, .. }
+            | Operation::Merge { kind: ValueKind::Bytes | ValueKind::Append, .. } => Ok(()),
             Operation::Put { kind, value, .. } => {
                 table.check_value(kind, value)?;
                 if kind == ValueKind::Set { piece::check_value(value) } else { Ok(()) }

@@ -104,31 +104,26 @@ impl Drop for Room<'_> {
 /// Writes the records of a batch.
 pub(crate) struct Writer<'s, 'o> {
     owner: &'s Owner,
-    writer: &'s mut WriterSlot,
+    from: &'s mut WriterSlot,
     room: &'s mut Room<'o>,
     priority: Priority,
 }
 
 impl<'s, 'o> Writer<'s, 'o> {
-    pub(crate) fn new(
-        owner: &'s Owner,
-        writer: &'s mut WriterSlot,
-        room: &'s mut Room<'o>,
-        priority: Priority,
-    ) -> Self {
-        Self { owner, writer, room, priority }
+    pub(crate) fn new(owner: &'s Owner, from: &'s mut WriterSlot, room: &'s mut Room<'o>, priority: Priority) -> Self {
+        Self { owner, from, room, priority }
     }
 
     /// A head that has room for a record of this size.
     fn head(&mut self, size: u64) -> &mut Head {
         let region = &self.owner.region;
-        if !self.writer.head(STREAM).has_room(region, size) {
+        if !self.from.head(STREAM).has_room(region, size) {
             let segment = self.room.segments.pop().expect("as many as it takes were taken");
             let clock = region.word(CLOCK).load(Relaxed);
             let next = Head::of_batch(region, STREAM, self.priority, segment, clock);
-            self.room.full.push(std::mem::replace(self.writer.head(STREAM), next));
+            self.room.full.push(std::mem::replace(self.from.head(STREAM), next));
         }
-        self.writer.head(STREAM)
+        self.from.head(STREAM)
     }
 
     /// Writes a record with this key.
@@ -138,8 +133,8 @@ impl<'s, 'o> Writer<'s, 'o> {
         if let Some((address, value)) = draft.write(region, record, key) {
             region.write_bytes(address, value);
         }
-        self.writer.add_live(record.size);
-        self.writer.head(STREAM).commit(region, record, draft.expiry);
+        self.from.add_live(record.size);
+        self.from.head(STREAM).commit(region, record, draft.expiry);
         record
     }
 
@@ -148,8 +143,8 @@ impl<'s, 'o> Writer<'s, 'o> {
         let region = &self.owner.region;
         let record = Record::new(self.head(header.size()).next(), header);
         write(record);
-        self.writer.add_live(record.size);
-        self.writer.head(STREAM).commit(region, record, None);
+        self.from.add_live(record.size);
+        self.from.head(STREAM).commit(region, record, None);
         self.room.list.push(record);
     }
 
@@ -157,11 +152,11 @@ impl<'s, 'o> Writer<'s, 'o> {
     pub(crate) fn count(&mut self, table: u16, change: Commit<'_>, added: Counted) {
         let region = &self.owner.region;
         if let (Some(old), New::Record(_) | New::Nothing) = (change.old, change.new) {
-            self.writer.mark_dead(region, old);
+            self.from.mark_dead(region, old);
         }
         // The counters of all tables were made ready before.
-        if self.owner.ready_counters(self.writer, table).is_ok() {
-            self.writer.tally(region, added);
+        if self.owner.ready_counters(self.from, table).is_ok() {
+            self.from.tally(region, added);
         }
     }
 }

@@ -219,9 +219,19 @@ impl<'r> Locked<'r> {
         Self::at(region, Place::of(region, hash), hash, incarnation)
     }
 
-    /// The same for somebody who has looked at the directory before.
-    #[inline]
-    pub(crate) fn at(region: &'r Region, mut place: Place, hash: u64, incarnation: u64) -> Result<Self> {
+    /// The same where the directory was looked at before.
+    #[expect(clippy::inline_always, reason = "every change begins with it, and as a rule finds the home open")]
+    #[inline(always)]
+    pub(crate) fn at(region: &'r Region, place: Place, hash: u64, incarnation: u64) -> Result<Self> {
+        let home = HomeBucket::new(region, place, hash);
+        if home.page != NOWHERE && home.try_lock(place, incarnation) {
+            return Ok(Self(home));
+        }
+        Self::wait(region, place, hash, incarnation)
+    }
+
+    #[cold]
+    fn wait(region: &'r Region, mut place: Place, hash: u64, incarnation: u64) -> Result<Self> {
         let mut patience = Patience::new();
         loop {
             let home = HomeBucket::new(region, place, hash);
