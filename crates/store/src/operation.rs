@@ -132,15 +132,17 @@ impl<'o> Request<'o> {
     #[inline]
     pub(crate) fn check(&self, table: &Table) -> Result<()> {
         match self.operation {
-            // Such values can be any bytes.
+            // Any bytes are values of these kinds.
             Operation::Put { kind: ValueKind::Bytes | ValueKind::Append, .. }
-            | Operation::Merge { kind: ValueKind::Bytes | ValueKind::Append, .. } => Ok(()),
+            | Operation::Merge { kind: ValueKind::Bytes | ValueKind::Append, .. }
+            | Operation::Delete
+            | Operation::Expire(_)
+            | Operation::Get => Ok(()),
             Operation::Put { kind, value, .. } => {
                 table.check_value(kind, value)?;
                 if kind == ValueKind::Set { piece::check_value(value) } else { Ok(()) }
             }
             Operation::Merge { kind, operand, .. } => table.check_value(kind, operand),
-            Operation::Delete | Operation::Expire(_) | Operation::Get => Ok(()),
         }
     }
 
