@@ -36,6 +36,10 @@ pub(crate) struct Shared {
     pub(crate) universes: Mutex<()>,
 }
 
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one for each store that is open, and readers go through it all the time"
+)]
 pub(crate) enum Access {
     Owner(Arc<Memory>),
     Reader(Reader),
