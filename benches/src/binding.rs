@@ -46,6 +46,14 @@ pub(crate) fn java(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
     rows(command, scale, scratch)
 }
 
+/// `bindings/node/test/bench/bench.mjs`, in the directory that `HAMMERSPACE_NODE` names, where its packages are.
+pub(crate) fn node(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
+    let suite = prepared("node", "HAMMERSPACE_NODE")?;
+    let mut command = Command::new("node");
+    command.arg(Path::new(&suite).join("bench/bench.mjs"));
+    rows(command, scale, scratch)
+}
+
 /// `benches/stripe/bench.py`, in the interpreter that `HAMMERSPACE_PEERS` names, with the command that `HAMMERSPACE` names.
 pub(crate) fn stripe(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
     prepared("stripe", "HAMMERSPACE")?;

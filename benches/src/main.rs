@@ -51,8 +51,13 @@ const BENCHES: &[Bench] = &[
 
 /// Those that run in other languages or beside peers of theirs, and only by name: each needs an interpreter with our package in it, and the suite of
 /// that language runs it on small inputs.
-const OF_BINDINGS: &[Bench] =
-    &[("java", binding::java), ("python", binding::python), ("ruby", binding::ruby), ("stripe", binding::stripe)];
+const OF_BINDINGS: &[Bench] = &[
+    ("java", binding::java),
+    ("node", binding::node),
+    ("python", binding::python),
+    ("ruby", binding::ruby),
+    ("stripe", binding::stripe),
+];
 
 /// Measures Hammerspace beside its peers.
 #[derive(Parser)]

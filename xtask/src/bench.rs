@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::program::{self, program};
-use crate::{Result, debian, java, python, ruby, stripe};
+use crate::{Result, debian, java, node, python, ruby, stripe};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -38,6 +38,7 @@ pub(crate) fn run(options: &Options) -> Result {
     // The benches of the bindings are run by name, and by their own interpreters.
     match options.name.as_deref() {
         Some("java") => command.env("HAMMERSPACE_JAVA", java::shipped()?),
+        Some("node") => command.env("HAMMERSPACE_NODE", node::shipped()?),
         Some("python") => command.env("HAMMERSPACE_PYTHON", python::shipped()?),
         Some("ruby") => command.env("HAMMERSPACE_RUBY", ruby::shipped()?),
         Some("stripe") => {

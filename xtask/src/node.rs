@@ -25,6 +25,12 @@ pub(crate) fn test() -> Result {
     run_quietly(&mut node("node_modules/.bin/tsc --project ."))
 }
 
+/// The suite's directory with the package as it is shipped, where the bench lies.
+pub(crate) fn shipped() -> Result<PathBuf> {
+    debian::install_node()?;
+    suite("node-release", "release", "release")
+}
+
 /// A copy of the suite below `target/`, with the package in it, built by a cargo profile into its output
 /// directory.
 fn suite(name: &str, profile: &str, output: &str) -> Result<PathBuf> {
