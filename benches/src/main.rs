@@ -49,8 +49,8 @@ const BENCHES: &[Bench] = &[
     ("store-points", store::points),
 ];
 
-/// Those that run in other languages or beside peers of theirs, and only by name: each needs an interpreter with our package in it, and the suite of
-/// that language runs it on small inputs.
+/// Those that run in other languages or beside peers of theirs, and only by name: each needs an interpreter with our
+/// package in it, and the suite of that language runs it on small inputs.
 const OF_BINDINGS: &[Bench] = &[
     ("java", binding::java),
     ("node", binding::node),
