@@ -46,7 +46,7 @@ pub(crate) fn java(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
     rows(command, scale, scratch)
 }
 
-/// `bindings/node/test/bench/bench.mjs`, in the directory that `HAMMERSPACE_NODE` names, where its packages are.
+/// `bindings/node/test/bench/bench.mjs`, in the directory that `HAMMERSPACE_NODE` names, with its packages.
 pub(crate) fn node(scale: &Scale, scratch: &Path) -> Result<Vec<Row>> {
     let suite = prepared("node", "HAMMERSPACE_NODE")?;
     let mut command = Command::new("node");
