@@ -4,6 +4,7 @@
 mod bench;
 mod campaign;
 mod debian;
+mod fleet;
 mod fuzz;
 mod install;
 mod java;

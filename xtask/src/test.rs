@@ -5,7 +5,7 @@
 
 use crate::program::{program, run, succeeds};
 use crate::steps::{self, Step};
-use crate::{Result, debian, fuzz, install, java, node, python, roaring, ruby, stripe, tidy};
+use crate::{Result, debian, fleet, fuzz, install, java, node, python, roaring, ruby, stripe, tidy};
 
 const STEPS: &[Step] = &[
     ("Debian packages", packages),
@@ -21,6 +21,7 @@ const STEPS: &[Step] = &[
     ("Python", python::test),
     ("stripes: pyarrow and DuckDB", stripe::test),
     ("sets: pyroaring", roaring::test),
+    ("fleet: moto, an S3 server", fleet::test),
     ("Java", java::test),
     ("Node", node::test),
     ("installation", install::rehearse),

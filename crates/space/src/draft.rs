@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hammerspace_error::{Error, Kind, Result};
 use hammerspace_os::{Dir, Owner, ProcessFile};
 
-use crate::layout::{DEAD, LOG, new_uid};
+use crate::layout::{DEAD, LOG, STAMP, new_uid};
 use crate::lock::Locked;
 use crate::space_dir::SpaceDir;
 use crate::stamp;
@@ -37,7 +37,22 @@ impl Draft {
         let uid = new_uid();
         let unborn = format!("{DEAD}{uid}");
         let stamp = stamp::create(&space_dir.dir.create_dir(&unborn)?)?;
-        space_dir.dir.rename(&unborn, &uid)?;
+        Self::named(space_dir, &unborn, uid, stamp)
+    }
+
+    /// Takes over the directory `name`, which sweepers leave alone until the rename.
+    pub(crate) fn adopt(space_dir: Arc<SpaceDir>, name: &str) -> Result<Self> {
+        let _locked = Locked::exclusive(&space_dir.dir)?;
+        let dir = space_dir.dir.open_dir(name)?.ok_or_else(|| vanished(&space_dir.dir, name))?;
+        // An adoption that was killed before the rename leaves one.
+        dir.unlink(STAMP)?;
+        let stamp = stamp::create(&dir)?;
+        dir.sync()?;
+        Self::named(space_dir, name, new_uid(), stamp)
+    }
+
+    fn named(space_dir: Arc<SpaceDir>, unborn: &str, uid: String, stamp: ProcessFile) -> Result<Self> {
+        space_dir.dir.rename(unborn, &uid)?;
         let dir = space_dir.dir.open_dir(&uid)?.ok_or_else(|| vanished(&space_dir.dir, &uid))?;
         Ok(Self { space_dir, uid, dir, _stamp: stamp, owner: Owner::us(), published: false, lost: false })
     }

@@ -33,6 +33,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod adopt;
 mod changes;
 mod dir_scan;
 mod draft;
@@ -53,6 +54,7 @@ mod update;
 mod version;
 mod writer;
 
+pub use adopt::{INDEX_FILE, LOG_FILE};
 pub use history::VersionInfo;
 pub use layout::{lock_page, stamp as stamp_file};
 pub use options::{Durability, Options};

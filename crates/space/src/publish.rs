@@ -60,7 +60,8 @@ fn index(draft: &Draft, log: &File, base: Option<&Version>) -> Result<File> {
     Ok(file)
 }
 
-fn change_current(draft: &mut Draft, turn: Option<&Turn>) -> Result<u64> {
+/// Makes a draft whose files are durable the current version.
+pub(crate) fn change_current(draft: &mut Draft, turn: Option<&Turn>) -> Result<u64> {
     let space_dir = Arc::clone(&draft.space_dir);
     let locked = Locked::exclusive(&space_dir.dir)?;
     let mut scan = DirScan::take(&space_dir.dir, &locked)?;

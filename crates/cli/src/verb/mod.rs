@@ -5,12 +5,18 @@ mod completions;
 mod delete;
 mod diff;
 mod export;
+#[cfg(feature = "fleet")]
+mod fleet;
+#[cfg(feature = "fleet")]
+mod follow;
 mod gc;
 mod get;
 mod info;
 mod load;
 mod man;
 mod publishing;
+#[cfg(feature = "fleet")]
+mod push;
 mod rollback;
 mod scan;
 #[cfg(feature = "server")]
@@ -49,6 +55,16 @@ pub(crate) enum Verb {
     Gc(gc::Gc),
     Export(export::Export),
     Warm(warm::Warm),
+    #[cfg(feature = "fleet")]
+    Push(push::Push),
+    #[cfg(feature = "fleet")]
+    Follow(follow::Follow),
+    /// See and steer what follows a URL
+    #[cfg(feature = "fleet")]
+    Fleet {
+        #[command(subcommand)]
+        verb: fleet::Verb,
+    },
     Split(split::Split),
     #[cfg(feature = "parquet")]
     Stripe(stripe::Stripe),
@@ -94,6 +110,12 @@ impl Verb {
             Self::Gc(verb) => verb.run(out),
             Self::Export(verb) => verb.run(out),
             Self::Warm(verb) => verb.run(out),
+            #[cfg(feature = "fleet")]
+            Self::Push(verb) => verb.run(out),
+            #[cfg(feature = "fleet")]
+            Self::Follow(verb) => verb.run(out),
+            #[cfg(feature = "fleet")]
+            Self::Fleet { verb } => verb.run(out),
             Self::Split(verb) => verb.run(out),
             #[cfg(feature = "parquet")]
             Self::Stripe(verb) => verb.run(out),
