@@ -17,7 +17,7 @@ use crate::remote::Fleet;
 const ROUNDS: usize = 20;
 const RACERS: usize = 8;
 
-/// Refuses a store that lets two racers win.
+/// Refuses a store that lets two racers win; notes there that it passed.
 pub async fn probe(fleet: &Fleet) -> Result<()> {
     for round in 0..ROUNDS {
         let path = Path::from_iter([PROBES, &Uuid::new_v4().to_string()]);
@@ -34,16 +34,14 @@ pub async fn probe(fleet: &Fleet) -> Result<()> {
                 .remedy("use a store whose conditional put is atomic; two pushes here could lose a version"));
         }
     }
-    Ok(())
+    let note = json!({ "layout": LAYOUT, "probed": Utc::now(), "rounds": ROUNDS, "racers": RACERS });
+    fleet.put(&Path::from(PASSED), format!("{note:#}\n").into_bytes()).await
 }
 
-/// Probes a store that nobody has probed yet, and notes that it passed.
+/// Probes a store that has not passed yet.
 pub(crate) async fn ensure_probed(fleet: &Fleet) -> Result<()> {
-    let passed = Path::from(PASSED);
-    if fleet.get(&passed, 0).await?.is_some() {
-        return Ok(());
+    match fleet.get(&Path::from(PASSED), 0).await? {
+        Some(_) => Ok(()),
+        None => probe(fleet).await,
     }
-    probe(fleet).await?;
-    let note = json!({ "layout": LAYOUT, "probed": Utc::now(), "rounds": ROUNDS, "racers": RACERS });
-    fleet.put(&passed, format!("{note:#}\n").into_bytes()).await
 }

@@ -32,6 +32,7 @@ fn sixteen_racing_pushes_make_a_linear_history_that_lacks_none() {
             rig.set(Faults { flipped: 0, cut: 0, ..FAULTS });
             let outcomes = join_all(publishers.iter().map(|publisher| publisher.push(&fleet, &options))).await;
             rig.set(Faults::default());
+            assert!(outcomes.iter().flatten().count() >= 8, "seed {seed}: {outcomes:?}");
             let won: HashSet<u64> = outcomes.iter().flatten().map(|pushed| pushed.version).collect();
             assert_eq!(won.len(), outcomes.iter().flatten().count(), "seed {seed}: no number twice");
             let numbers = fleet.numbers().await.unwrap();
