@@ -2,7 +2,7 @@
 //! limit before.
 
 use fastrand::Rng;
-use hammerspace_memory::{Geometry, Key, Options};
+use hammerspace_memory::{Change, Geometry, Key, Options};
 
 use crate::model::{PLAIN, tiny};
 use crate::sound::Memory;
@@ -69,6 +69,49 @@ fn what_is_refused_does_not_fill_the_store_further() {
             for (key, len) in lens.iter().enumerate() {
                 put(&memory, key as u64, len / 2).unwrap();
             }
+        }
+    }
+}
+
+/// Sizes of the rounds before: what they leave in segments must not be in the way of long values.
+const SIZES: [(usize, usize); 6] =
+    [(10, 200), (1_000, 1_100), (5_000, 15_000), (30_000, 32_000), (1, 60_000), (20_000, 1 << 16)];
+
+/// Fills a store with values of such lengths, several times over, and deletes all of them or most, then all.
+fn round(memory: &Memory, rng: &mut Rng, first: u64) {
+    let (shortest, longest) = SIZES[rng.usize(..SIZES.len())];
+    let is_full = |key: &u64| put(memory, *key, rng.usize(shortest..longest)).is_err();
+    let last = (first..).find(is_full).unwrap();
+    for key in first..last {
+        memory.update(PLAIN, Key::Integer(key), |_| Change::Delete).unwrap();
+    }
+}
+
+/// In stores as they are made by default, whatever was in them before.
+#[test]
+fn values_of_58_to_64_kib_are_overwritten_after_rounds_of_other_sizes() {
+    let (shortest, longest) = (58 << 10, 64 << 10);
+    for seed in 0..8 {
+        let mut rng = Rng::with_seed(seed);
+        let (cleaners, writers) = (rng.usize(..3), 1 << rng.usize(..3));
+        let limit = [16 << 20, 24 << 20][rng.usize(..2)];
+        let memory = Memory::anonymous(&Options { cleaners, writers, ..Options::with_limit(limit) }).unwrap();
+        (0..rng.u64(1..4)).for_each(|number| round(&memory, &mut rng, number << 32));
+        let first = 1 << 40;
+        let mut lens = Vec::new();
+        loop {
+            let len = rng.usize(shortest..=longest);
+            if put(&memory, first + lens.len() as u64, len).is_err() {
+                break;
+            }
+            lens.push(len);
+        }
+        assert!(lens.iter().sum::<usize>() as u64 > limit / 3, "{} of {limit} with seed {seed}", lens.len());
+        for time in 0..10 * lens.len() {
+            let at = rng.usize(..lens.len());
+            lens[at] = rng.usize(shortest..=lens[at]);
+            put(&memory, first + at as u64, lens[at])
+                .unwrap_or_else(|error| panic!("overwrite {time} with seed {seed}: {error}"));
         }
     }
 }
