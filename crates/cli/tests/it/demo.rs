@@ -32,9 +32,9 @@ fn one_object_says_that_it_holds() {
         assert!(0.0 < p50 && p50 <= p99, "{half}");
     }
     if cfg!(target_os = "linux") {
-        // 5.3 times as it is shipped. Of what is built for tests, the program's own pages are nearly half, which makes it 3.3.
+        // Each map takes 12 MB. The ratio also counts the program's own pages, which are many in a debug build.
         let pss = |half: &str| number(&report[half], "pss_bytes");
-        assert!(pss("hash_map") >= 2.9 * pss("space"), "{report}");
+        assert!(pss("hash_map") - pss("space") >= 4.0 * 10e6, "{report}");
     }
 
     let swap = &report["swap"];
