@@ -81,7 +81,7 @@ const SIZES: [(usize, usize); 6] =
 fn round(memory: &Memory, rng: &mut Rng, first: u64) {
     let (shortest, longest) = SIZES[rng.usize(..SIZES.len())];
     let is_full = |key: &u64| put(memory, *key, rng.usize(shortest..longest)).is_err();
-    let last = (first..).find(is_full).unwrap();
+    let last = (first..first + (1 << 20)).find(is_full).unwrap();
     for key in first..last {
         memory.update(PLAIN, Key::Integer(key), |_| Change::Delete).unwrap();
     }
