@@ -160,10 +160,10 @@ fn a_replica_that_sees_every_commit_has_every_record() {
     SEEDS.for_each(|seed| history(seed, None).unwrap_or_else(|complaint| panic!("seed {seed}: {complaint}")));
 }
 
-/// A later change of the same key may hide that one was missed: not in all histories.
+/// A later change of the same key may hide that one was missed: not in all of so many histories.
 #[test]
 fn canary_a_change_that_does_not_pass_the_commit_point_is_noticed() {
     for deaf_to in [Change::Removed, Change::Written, Change::Grown, Change::Number] {
-        assert!(SEEDS.into_iter().any(|seed| history(seed, Some(deaf_to)).is_err()), "{deaf_to:?} goes unnoticed");
+        assert!((0..300).any(|seed| history(seed, Some(deaf_to)).is_err()), "{deaf_to:?} goes unnoticed");
     }
 }
