@@ -12,7 +12,7 @@
 //! 1. A number is taken once, and the next one only by a push that saw it, so history is linear.
 //! 2. A manifest is written after all parts that it names, so a follower never waits for a part.
 //! 3. A version becomes current only after its parts match their hashes and its log and index verify.
-//! 4. A part is removed only when no push can still name it ([`gc`]).
+//! 4. A part is removed only when no push can still name it ([`gc()`]).
 //! 5. Only [`Space::adopt`](hammerspace_space::Space::adopt) changes the local space.
 #![forbid(unsafe_code)]
 
