@@ -8,7 +8,7 @@ module Sources
   HERE = __dir__
   ROOT = File.expand_path('../..', HERE)
   STAGED = File.join(HERE, 'rust')
-  CRATES = %w[error bytes os sparkey tables space memory store hammerspace plural]
+  CRATES = %w[error bytes os zstd sketch sparkey disklog tables space memory store hammerspace plural]
            .map { |name| "crates/#{name}" }.push('bindings/c').freeze
 
   # Lays them out anew, where there is a repository to take them from.
