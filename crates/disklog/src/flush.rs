@@ -7,7 +7,7 @@
 //! that was not appended yet: a block makes the changes up to the one before durable, wherever in it they
 //! stand.
 //!
-//! Locks: `files` before `state`. Whoever appends takes `state` alone, which nobody holds over a call to the
+//! Locks: `files` before `state`. An append takes `state` alone, which no thread holds over a call to the
 //! disk.
 
 use std::cmp::Reverse;
@@ -29,7 +29,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(50);
 /// A buffer of so many bytes is written at once.
 const ENOUGH: usize = 4 << 20;
-/// Whoever wants to change something waits while so much is in the buffer.
+/// A change waits while the buffer has this many bytes.
 const MUCH: usize = 32 << 20;
 
 /// Told up to which number changes are durable.
@@ -42,7 +42,7 @@ pub(crate) struct Flusher {
     state: Mutex<State>,
     /// For the thread of the log.
     wake: Condvar,
-    /// For everybody who waits for it.
+    /// Wakes the threads that wait for a number.
     done: Condvar,
     durable: Mark,
     appended: Mark,
@@ -312,7 +312,7 @@ impl Flusher {
         })
     }
 
-    /// Lets everybody know that the disk is full.
+    /// Tells all waiting threads that the disk is full.
     fn stop(&self, full: &Error) {
         let mut state = lock(&self.state);
         state.full = Some(full.clone());
@@ -320,7 +320,7 @@ impl Flusher {
         self.done.notify_all();
     }
 
-    /// Tells everybody what came of a block. Says whether to go on.
+    /// Tells all waiting threads what came of a block. Says whether to go on.
     fn tell(&self, through: u64, asked: u64, written: &Result<()>) -> bool {
         let mut state = lock(&self.state);
         let is_written = written.is_ok();
@@ -350,7 +350,7 @@ impl Flusher {
     }
 }
 
-/// How soon the levels sync is one and the same thread's business: a caller who waits makes it urgent.
+/// One thread syncs for all levels. A caller that waits makes a sync urgent.
 impl Durability {
     /// Whether the call that makes a change waits until it is durable.
     pub fn waits(self) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! append ──► buffer ──► flusher: one block, one write, one sync ──► log/00000002
-//!                                                          durable ──► whoever waits for a number
+//!                                                          durable ──► threads that wait for a number
 //! store/manifest   which D-segments there are        store/log/00000001   | header | block | block | …
 //! ```
 //!

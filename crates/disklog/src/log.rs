@@ -88,8 +88,8 @@ impl Log {
     }
 
     /// Appends changes, to be replayed all or none. Each of their numbers is drawn once, and appended once.
-    /// Never waits for the disk. After a failure the changes are dropped, and everybody who waits for them is
-    /// told.
+    /// Never waits for the disk. After a failure the changes are dropped, and the threads that wait
+    /// for them are told.
     pub fn append(&self, changes: &[Record<'_>]) {
         let mut bytes = Vec::new();
         for change in changes {

@@ -115,8 +115,8 @@ fn draft(parent: u64, activation: Activation, tables: Vec<TableManifest>) -> Man
     }
 }
 
-/// Takes the next free number. The answer may get lost, so whoever finds the number taken looks whether it
-/// was itself.
+/// Takes the next free number. The answer may get lost, so a push that finds the number taken looks whether
+/// it took the number itself.
 async fn commit(fleet: &Fleet, mut draft: Manifest, began: Instant) -> Result<u64> {
     let mut failures = 0;
     loop {

@@ -325,7 +325,7 @@ impl<'w> Work<'w, '_> {
         self.drafts().map(|draft| draft.header).chain(list).map(Header::size).collect()
     }
 
-    /// For whom the room is: who gives back as much may go a little beyond what users may have.
+    /// The priority of the segments: a batch that gives back as much may go a little beyond the users' cap.
     fn priority(&self, sizes: &[u64]) -> Priority {
         let replaced =
             self.steps.iter().zip(self.found).filter(|(step, _)| matches!(step, Step::Write(_) | Step::Remove));

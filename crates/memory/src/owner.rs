@@ -6,7 +6,7 @@
 //!
 //! Locks are taken in this order, and nobody waits for an earlier one: batches, large, beginning, writer
 //! slot, splits, purging, expiry reaper, cleaner, pool, passes, home. Splitting locks all homes of a page;
-//! who holds one waits for nothing.
+//! a thread that holds one waits for nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -50,13 +50,13 @@ pub(crate) struct Owner {
     pub(crate) growth_live_max: AtomicU64,
     /// The tables that were dropped, until nothing is left of them.
     pub(crate) dropped: Dropped,
-    /// Held by whoever appends to a value in parts.
+    /// Held while a value in parts is appended to.
     pub(crate) large: Mutex<()>,
-    /// Held by whoever begins to write parts, and by who lets nobody begin.
+    /// Held while a write of parts begins, and by a pause, which lets none begin.
     pub(crate) beginning: Mutex<()>,
     pub(crate) writer_slots: Box<[Mutex<WriterSlot>]>,
     splits: Mutex<()>,
-    /// Held by whoever makes a batch.
+    /// Held while a batch is made.
     pub(crate) batches: Mutex<()>,
     pub(crate) file: RegionFile,
     pub(crate) wakeup: Wakeup,
@@ -212,14 +212,14 @@ impl Owner {
         Ok(())
     }
 
-    /// Keeps at bay who changes, cleans and purges, as long as what it gives is held. Waits until no value in
+    /// Keeps writers, cleaners and purges out for as long as the guard is held. Waits until no value in
     /// parts is half written or half removed; but for notes of that which stay, as damage may leave them, no
     /// longer than half a minute.
     pub(crate) fn pause(&self) -> impl Sized {
         let beginning = lock(&self.beginning);
         let mut patience = Patience::new();
         loop {
-            // Who changes something may purge and clean for that.
+            // A writer may purge and clean.
             let writer_slots: Vec<_> = self.writer_slots.iter().map(lock).collect();
             let cleaning = (lock(&self.dropped.purging), self.cleaners.iter().map(lock).collect::<Vec<_>>());
             if noted(&self.region).next().is_none() || patience.is_over() {

@@ -141,7 +141,7 @@ impl Memory {
         Ok(())
     }
 
-    /// For whoever learns how far the log is durable.
+    /// Where a log publishes how far it is durable.
     pub fn watermark(&self) -> Watermark {
         Watermark(Arc::downgrade(self.shared_owner()))
     }

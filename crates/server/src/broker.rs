@@ -1,4 +1,4 @@
-//! Channels, and who listens to them.
+//! Channels, and the connections that listen to them.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;

@@ -2,7 +2,7 @@
 //!
 //! Outside of a transaction, a change that depends on a value is made on the condition that the record still
 //! has the version that was read. Where it has not, another client was faster, and the change is decided
-//! anew. So it is one operation to everyone who looks.
+//! anew. So it is one operation to every other client.
 //!
 //! Inside, nothing is changed until the end. An overlay holds what the commands so far have made of the
 //! records that they changed, and becomes one batch (`transaction.rs`). No other command runs meanwhile.

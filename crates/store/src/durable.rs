@@ -328,7 +328,7 @@ pub struct LogInfo {
     pub live: u64,
 }
 
-/// What can be seen of the log of the store at `path`, whoever owns it; `None` if it has none.
+/// What any process can see of the log of the store at `path`; `None` if it has none.
 pub fn log_info(path: impl AsRef<Path>) -> Result<Option<LogInfo>> {
     let Some(recovery) = Recovery::of(&Dir::open(path)?)? else { return Ok(None) };
     let Manifest { durability, first, last, live, .. } = recovery.manifest();

@@ -85,7 +85,7 @@ impl Sets {
 
     /// Removes a set. Whether there was one.
     pub fn drop_set(&self, name: &str) -> Result<bool> {
-        // The head last: whoever is cut off in between can do it again.
+        // The head last: a drop that is cut off can be done again.
         for number in 0..=u16::MAX {
             self.table.delete(piece_key(name, number).as_slice())?;
         }

@@ -16,8 +16,8 @@ impl Store {
         self.log().map_or(Ok(()), Log::sync)
     }
 
-    /// The number of the last change. Whoever has read something takes it, and waits until
-    /// [`durable`](Self::durable) is no less: then what was read is on disk.
+    /// The number of the last change. A reader takes it after a read, and waits until
+    /// [`durable`](Self::durable) is no less: then what it read is on disk.
     pub fn last_change(&self) -> u64 {
         self.shared.view().sequence()
     }

@@ -2,39 +2,28 @@
 
 use serde_json::json;
 
-use crate::ran::{Place, Ran};
-
-fn with_store() -> Place {
-    let place = Place::new();
-    place.run("store create s --limit 32MiB --region .").ends(0);
-    place
-}
-
-fn feed(place: &Place, line: &str, input: &[u8]) -> Ran {
-    let words: Vec<_> = line.split_whitespace().collect();
-    place.feed(&place.hammerspace, &words, input)
-}
+use crate::ran::Place;
 
 #[test]
 fn ids_are_counted_as_postgres_hashes_them() {
-    let place = with_store();
-    let text = feed(&place, "store count add s text --json", b"1\n2\n1\n").ends(0).object();
+    let place = Place::with_store();
+    let text = place.feed_line("store count add s text --json", b"1\n2\n1\n").ends(0).object();
     let expected =
         json!({ "estimate": 2.0, "relative_error": 0.0, "representation": "EXPLICIT", "bytes": 19, "ids": 3 });
     assert_eq!(text, expected);
     let value = |line: &str| place.run(&format!("store count union s --value {line}")).ends(0).text().to_owned();
     // hll_add(hll_add(hll_empty(), hll_hash_bigint(1)), hll_hash_bigint(2)), as docs/format/hll.md has it.
     let both = "\\x128b7fde0820a06c76c0a8004403b7fb05c44a\n";
-    assert_eq!(feed(&place, "store count add s lines --type bigint", b"1\n2").ends(0).text(), "2\n");
+    assert_eq!(place.feed_line("store count add s lines --type bigint", b"1\n2").ends(0).text(), "2\n");
     assert_eq!(value("lines"), both);
     let words = [1_u64, 2].map(u64::to_le_bytes).concat();
-    feed(&place, "store count add s words --words", &words).ends(0);
+    place.feed_line("store count add s words --words", &words).ends(0);
     assert_eq!(value("words"), both);
     let hashes = format!("{}\n{}\n", 0xde08_20a0_6c76_c0a8_u64, 0x0044_03b7_fb05_c44a_i64);
-    feed(&place, "store count add s hashes --type hash", hashes.as_bytes()).ends(0);
+    place.feed_line("store count add s hashes --type hash", hashes.as_bytes()).ends(0);
     assert_eq!(value("hashes"), both);
     for other in ["integer", "bytea"] {
-        feed(&place, &format!("store count add s {other} --type {other}"), b"1\n").ends(0);
+        place.feed_line(&format!("store count add s {other} --type {other}"), b"1\n").ends(0);
     }
     assert_ne!(value("bytea"), value("integer"));
     assert_eq!(place.run("store count get s text").ends(0).text(), "2\n");
@@ -46,18 +35,18 @@ fn ids_are_counted_as_postgres_hashes_them() {
 
 #[test]
 fn a_line_may_name_its_key() {
-    let place = with_store();
+    let place = Place::with_store();
     let events: Vec<_> = (0..3000).map(|event| format!("day {}\tuser {}\n", event % 3, event / 2)).collect();
     let events = events.concat();
     assert_eq!(
-        feed(&place, "store count add s --keyed --json", events.as_bytes()).ends(0).object(),
+        place.feed_line("store count add s --keyed --json", events.as_bytes()).ends(0).object(),
         json!({ "ids": 3000 })
     );
     let all = place.run("store count union s --prefix day --json").ends(0).object();
     let error = (all["estimate"].as_f64().unwrap() - 1500.0).abs();
     assert!(error < 4.0 * 0.023 * 1500.0 && all["representation"] == "FULL", "{all}");
     place.run("store table s fine --log2m 14 --regwidth 6 --expthresh 0").ends(0);
-    feed(&place, "store count add s --keyed --table fine", events.as_bytes()).ends(0);
+    place.feed_line("store count add s --keyed --table fine", events.as_bytes()).ends(0);
     let fine = place.words(&["store", "count", "union", "s", "--table", "fine", "day 0", "day 1", "day 2", "--json"]);
     assert!((fine.ends(0).object()["estimate"].as_f64().unwrap() - 1500.0).abs() < 40.0);
     place.run("store table s odd --log2m 3").ends(2);
@@ -65,15 +54,15 @@ fn a_line_may_name_its_key() {
 
 #[test]
 fn rows_go_out_and_come_back() {
-    let place = with_store();
-    feed(&place, "store count add s --keyed", b"a\\b\tx\nc\ty\nc\tz\n").ends(0);
+    let place = Place::with_store();
+    place.feed_line("store count add s --keyed", b"a\\b\tx\nc\ty\nc\tz\n").ends(0);
     place.run("store put s text value").ends(0);
     let rows = place.run("store count export s").ends(0).text().to_owned();
     assert_eq!(rows.lines().count(), 2, "{rows}");
     assert!(rows.lines().any(|row| row.starts_with("a\\\\b\t\\\\x128b7f")), "{rows}");
     place.run("store table s copy").ends(0);
     assert_eq!(
-        feed(&place, "store count import s --table copy --json", rows.as_bytes()).ends(0).object(),
+        place.feed_line("store count import s --table copy --json", rows.as_bytes()).ends(0).object(),
         json!({ "imported": 2 })
     );
     let mut copied: Vec<_> =
@@ -88,7 +77,7 @@ fn rows_go_out_and_come_back() {
 
 #[test]
 fn what_is_no_id_and_no_row_is_refused_with_its_offset() {
-    let place = with_store();
+    let place = Place::with_store();
     for (line, input, offset, code) in [
         ("store count add s k --type bigint --json", &b"1\n22\nx\n"[..], 5, 2),
         ("store count add s k --type integer --json", b"1\n3000000000\n", 2, 2),
@@ -97,7 +86,7 @@ fn what_is_no_id_and_no_row_is_refused_with_its_offset() {
         ("store count import s --json", b"k\t\\\\x118b7f\nk\t\\\\x198b7f\n", 12, 3),
         ("store count import s --json", b"k\t\\\\x118c7f\n", 0, 2),
     ] {
-        let error = feed(&place, line, input).ends(code).object()["error"].clone();
+        let error = place.feed_line(line, input).ends(code).object()["error"].clone();
         assert_eq!(error["offset"], offset, "{line}: {error}");
     }
 }

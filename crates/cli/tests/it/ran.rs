@@ -63,6 +63,18 @@ impl Place {
         self.feed(&self.sparkey, &line.split_whitespace().collect::<Vec<_>>(), b"")
     }
 
+    /// A place with a small store `s` in it.
+    pub(crate) fn with_store() -> Self {
+        let place = Self::new();
+        place.run("store create s --limit 32MiB --region .").ends(0);
+        place
+    }
+
+    /// Runs `hammerspace LINE` here, with `input` on its standard input.
+    pub(crate) fn feed_line(&self, line: &str, input: &[u8]) -> Ran {
+        self.feed(&self.hammerspace, &line.split_whitespace().collect::<Vec<_>>(), input)
+    }
+
     /// Runs any program here, with `input` on its standard input.
     pub(crate) fn feed(&self, program: &Path, words: &[&str], input: &[u8]) -> Ran {
         let mut child = Command::new(program)

@@ -5,33 +5,25 @@ use std::collections::BTreeSet;
 use fastrand::Rng;
 use serde_json::json;
 
-use crate::ran::{Place, Ran};
-
-fn with_store() -> Place {
-    let place = Place::new();
-    place.run("store create s --limit 32MiB --region .").ends(0);
-    place
-}
-
-fn feed(place: &Place, line: &str, input: &[u8]) -> Ran {
-    let words: Vec<_> = line.split_whitespace().collect();
-    place.feed(&place.hammerspace, &words, input)
-}
+use crate::ran::Place;
 
 #[test]
 fn ids_come_and_go() {
-    let place = with_store();
-    assert_eq!(feed(&place, "store set add s saw", b"ada\ngrace\nmary\nada\n").ends(0).text(), "3\n");
-    assert_eq!(feed(&place, "store set add s bought --json", b"mary\nbarbara").ends(0).object(), json!({ "count": 2 }));
+    let place = Place::with_store();
+    assert_eq!(place.feed_line("store set add s saw", b"ada\ngrace\nmary\nada\n").ends(0).text(), "3\n");
+    assert_eq!(
+        place.feed_line("store set add s bought --json", b"mary\nbarbara").ends(0).object(),
+        json!({ "count": 2 })
+    );
     assert_eq!(place.words(&["store", "set", "count", "s", "saw & bought"]).ends(0).text(), "1\n");
     assert_eq!(place.words(&["store", "set", "list", "s", "saw - bought"]).ends(0).text(), "ada\ngrace\n");
     assert_eq!(place.run("store set list s").ends(0).text(), "bought\t2\nsaw\t3\n");
     assert_eq!(place.run("store set holds s mary --json").ends(0).object(), json!({ "sets": ["bought", "saw"] }));
     assert_eq!(place.run("store set holds s edith").ends(1).text(), "");
-    assert_eq!(feed(&place, "store set remove s saw", b"ada\nedith\n").ends(0).text(), "2\n");
+    assert_eq!(place.feed_line("store set remove s saw", b"ada\nedith\n").ends(0).text(), "2\n");
     let words = [7_u64, 1 << 63].map(u64::to_le_bytes).concat();
-    assert_eq!(feed(&place, "store set add s numbers --words --universe n", &words).ends(0).text(), "2\n");
-    assert_eq!(feed(&place, "store set add s numbers --integer --universe n", b"7\n8\n").ends(0).text(), "3\n");
+    assert_eq!(place.feed_line("store set add s numbers --words --universe n", &words).ends(0).text(), "2\n");
+    assert_eq!(place.feed_line("store set add s numbers --integer --universe n", b"7\n8\n").ends(0).text(), "3\n");
     assert_eq!(place.run("store set list s numbers").ends(0).text(), "7\n9223372036854775808\n8\n");
     let error = place.words(&["store", "set", "count", "s", "saw | numbers", "--json"]).ends(2).object();
     assert!(error["error"]["message"].as_str().unwrap().contains("universe"), "{error}");

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! What always holds:
-//! 1. The store of *committed* is the instant at which a batch takes place for whoever owns the region next.
+//! 1. The store of *committed* is the instant at which a batch takes place for the region's next owner.
 //!    Before it no word that the list names has changed.
 //! 2. While it is *committed*, its owner holds the locks of all homes concerned. So a word is as the batch
 //!    found it or as it leaves it, and a new owner changes the rest.

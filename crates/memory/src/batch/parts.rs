@@ -123,7 +123,7 @@ impl<'o> Longs<'o> {
             intent::set_parts(region, self.first..self.next);
             return Ok(self.first);
         }
-        // Whoever lets nobody begin waits until these are named or gone.
+        // A pause waits until these are named or gone.
         self.next += 1;
         intent::set_parts(region, self.first..self.next);
         if self.next - self.first < NUMBERS_MAX { Ok(self.next - 1) } else { Err(read::restless()) }

@@ -1,4 +1,4 @@
-//! Channels: messages to whoever listens, which are kept nowhere.
+//! Channels: messages to the connections that listen at that instant. Nothing is stored.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::Relaxed;
